@@ -6,10 +6,11 @@ public import RTCPrimitives
 public import RTCSignaling
 import Synchronization
 
-/// One source on its way to any number of viewers: captured once, encoded once, sent to each.
+/// A broadcast of one source to any number of viewers. The source is captured once, encoded once, and sent to each
+/// viewer.
 ///
-/// It goes on for as long as somebody holds it. When it is let go it ends by itself, as by `stop`: the source is stopped,
-/// viewers are told, `events` ends. Only `stop` says when that is done, so that the source may be used again.
+/// The broadcast ends when nothing references it any more, as if `stop` had been called: the source is stopped, viewers
+/// are notified, and `events` ends. Only `stop` returns when that is done, so that the source may be used again.
 ///
 /// Every method may be called from any thread or task.
 public final class Broadcast: Sendable {
@@ -17,32 +18,32 @@ public final class Broadcast: Sendable {
   public struct Options: Sendable {
     /// The most pictures a second; fewer come when nothing changes.
     public var frameRate = 5.0
-    /// What to ask of a source that can deliver any size; nil takes its first format.
+    /// The size to ask of a source that can deliver any size; nil takes the source's first format.
     public var captureSize: PixelSize?
     /// Larger pictures are scaled down to fit; nil sends them as they are.
     public var maximumSize: PixelSize?
-    /// What pictures are encoded with; the registry must have it. Viewers that cannot decode it are sent VP8,
-    /// or H.264 where they know nothing else and the registry has it.
+    /// The codec that pictures are encoded with; the registry must have it. Viewers that cannot decode it are sent VP8,
+    /// or H.264 if they decode nothing else and the registry has it.
     public var codec = VideoCodec.vp8
-    /// How finely colours are sampled; what the codec's encoder cannot do is a sample for four pixels.
+    /// The chroma sampling of encoded pictures. If the codec's encoder does not support it, 4:2:0 is used.
     public var chroma = ChromaSampling.quarter
     /// In which parts a viewer, or a server between, may have the stream: VP9 alone has layers.
     public var scalabilityMode = ScalabilityMode.l1t1
-    /// What encoding takes: where it is said, `codec` and `chroma` are chosen by viewers, content and machine, and change while
-    /// viewers come and go; nil: they hold for all. See `CodecRegistry.measureCosts`.
+    /// The measured costs of encoding (see `CodecRegistry.measureCosts`). If set, `codec` and `chroma` are initial
+    /// values, and rtcast changes them with the viewers, the content and the load. Nil: both are fixed.
     public var codecCosts: CodecCosts?
     /// Nil: `detail` for a screencast, `motion` for everything else.
     public var contentHint: ContentHint?
     /// Send the pictures and the sound of a source that is encoded already as they are, to viewers that can take them.
     public var passesThrough = true
-    /// A source that can wait at its beginning, such as a file, waits until somebody can receive it: for a broadcast that
-    /// is made for one receiver. False: it begins at once, and those who come later see what is shown then.
+    /// If true, a source that can wait at its beginning, such as a file, waits until a viewer can receive it. Use it
+    /// for a broadcast to a single receiver. If false, the source starts at once, and later viewers join in the middle.
     public var waitsForReceiver = false
-    /// Viewers are let in after the source has ended too: the application lets another follow by `replaceSource`.
+    /// Whether viewers are admitted after the source has ended, because the application continues with `replaceSource`.
     public var outlivesSource = false
-    /// What viewers are also asked whether they take it, for sources that may come later.
+    /// Formats that viewers are asked to support in addition, for sources that may follow later.
     public var offeredFormats: [EncodedVideoFormat] = []
-    /// Of each viewer's picture.
+    /// The bitrate limits of the picture for each viewer.
     public var bitrates = BitrateLimits()
     /// How sound is encoded; its bitrate follows what listeners lose, within `audioBitrates`.
     public var audio = AudioEncoderSettings()
@@ -50,31 +51,33 @@ public final class Broadcast: Sendable {
     public var audioBitrates = BitrateLimits.audio
     /// How each viewer's bitrate follows the network.
     public var rateControl = RateControlAlgorithm.gcc
-    /// Takes down what the bitrates of all viewers come from; nil: nobody does. The application closes it.
+    /// Receives the feedback and decisions of all viewers' bandwidth estimators; nil: none. The application closes it.
     public var rateLog: RateLog?
-    /// Whether viewers are offered sound. A broadcast without it stays without, whatever source comes later; one with it
-    /// sends none while its source has none. Nil: as the first source has it.
+    /// Whether viewers are offered sound. If false, the broadcast has no sound, whatever source follows. If true, it is
+    /// silent while its source has no sound. Nil: as the first source has it.
     public var offersAudio: Bool?
-    /// STUN and TURN servers that viewers are told to use, credentials and all. This side's own are the loop's.
+    /// STUN and TURN servers offered to viewers, with credentials. The local servers belong to `PeerLoop`'s
+    /// configuration.
     public var iceServers: [ICEServer] = []
-    /// Whether what rests on a screen is sent as it is too, to pages of ours, and the whole picture to whoever asks for
-    /// `/snapshot.webp`.
+    /// Whether still parts of a screen are sent bit for bit to rtcast's viewer pages, and the whole picture to requests
+    /// for `/snapshot.webp`.
     public var sendsExactPixels = true
-    /// Of one core's time, 0.01…: while the process takes more, nothing is encoded for those pages. Video goes on. Nil: no limit.
+    /// The processor time of this process, as a share of one core (0.01 or more), above which no exact pixels are
+    /// encoded. Video is not affected. Nil: no limit.
     public var processorLimit: Double?
     /// Whether pages of ours draw the pointer themselves, while all viewers are such pages; else it is always in the picture.
     public var letsPagesDrawCursor = true
-    /// Viewers at a time, those that have only knocked included.
+    /// Maximum number of viewers, including those that are still connecting.
     public var maximumViewers = 1_024
 
     /// The defaults.
     public init() {}
   }
 
-  /// What happens to the broadcast, in order. One reader.
+  /// Events of the broadcast, in order. For one reader.
   public let events: AsyncStream<BroadcastEvent>
-  /// Opens the door to WHEP viewers: hand it to a signaling server. It does not keep the broadcast going; when that is
-  /// over, whoever knocks is told so.
+  /// The WHEP endpoint, for a signaling server. It does not keep the broadcast alive: when the broadcast has ended,
+  /// requests are refused with that reason.
   public var whep: any WHEPSessions { viewers }
 
   let options: Options
@@ -88,13 +91,13 @@ public final class Broadcast: Sendable {
   private let continuation: AsyncStream<BroadcastEvent>.Continuation
   private let meter = Mutex(StatisticsMeter(started: MonotonicClock.now()))
   private let frameRate: Mutex<Double>
-  /// True once `stop` was called: what is let go after that has nothing left to end.
+  /// True once `stop` was called, so that `deinit` has nothing left to end.
   private let isStopped = Atomic(false)
 
   /// - Parameters:
   ///   - source: pictures, sound or both; started by `start`, not before.
-  ///   - peers: the media plane, which several broadcasts may share.
-  ///   - codecs: what can encode; see `CodecRegistry.standard`.
+  ///   - peers: the media plane; several broadcasts may share it.
+  ///   - codecs: the available encoders; see `CodecRegistry.standard`.
   public init(
     _ source: MediaSource, options: Options = Options(), peers: PeerLoop, codecs: CodecRegistry = .standard
   ) {
@@ -133,7 +136,7 @@ public final class Broadcast: Sendable {
 
   deinit {
     guard !isStopped.load(ordering: .relaxed) else { return }
-    // Not here: whoever let go may be in the middle of one of the source's frames, and stopping waits for that.
+    // Not here: the last reference may be dropped within one of the source's frames, and stopping waits for that frame.
     let (viewers, publications, media, page, continuation) = (viewers, publications, media, page, continuation)
     Task {
       await publications.leaveAll()
@@ -153,7 +156,7 @@ public final class Broadcast: Sendable {
   }
 
   /// Starts the source and returns when it runs; viewers may come before or after.
-  /// - Returns: what the source really delivers.
+  /// - Returns: the format that the source delivers.
   @discardableResult
   public func start() async throws(CaptureError) -> StartedSource {
     try await media.start(
@@ -173,11 +176,11 @@ public final class Broadcast: Sendable {
 
   // MARK: - While it runs
 
-  /// Casts `source` from now on: viewers stay connected, times go on, a key frame follows. When it cannot be started, the
-  /// present one goes on.
+  /// Replaces the source. Viewers stay connected, times continue, and a key frame follows. If the new source cannot be
+  /// started, the present one continues.
   /// - Parameters:
-  ///   - frameRate: the most pictures a second; nil keeps what holds.
-  ///   - size: what to ask of a source that can deliver any size; nil takes its first format.
+  ///   - frameRate: the maximum number of pictures a second; nil keeps the present one.
+  ///   - size: the size to ask of a source that can deliver any size; nil takes its first format.
   @discardableResult
   public func replaceSource(
     _ source: MediaSource, frameRate: Double? = nil, size: PixelSize? = nil
@@ -192,7 +195,7 @@ public final class Broadcast: Sendable {
     return started
   }
 
-  /// Holds the cast: viewers keep the last picture and hear nothing.
+  /// Pauses the broadcast: viewers keep the last picture and get silence.
   public func pause() { media.pause() }
 
   /// True from `pause` until `resume` or another source.
@@ -201,20 +204,20 @@ public final class Broadcast: Sendable {
   /// True from the end of a source until another takes its place.
   package var isSourceEnded: Bool { media.isEnded }
 
-  /// Goes on after `pause`.
+  /// Continues after `pause`.
   public func resume() async throws(CaptureError) { try await media.resume() }
 
   /// True when viewers are offered sound.
   public var offersAudio: Bool { media.audio != nil }
 
-  /// Hands `sink` the very frames that viewers are sent, from the next key frame on, whether anybody watches or not.
-  /// Several may be added; all are let go when the broadcast stops.
+  /// Gives `sink` the frames that viewers are sent, from the next key frame on, even without viewers. Several sinks may
+  /// be added; the broadcast releases them when it stops.
   public func add(_ sink: any EncodedMediaSink) {
     page.cursor?.setRecorded()
     media.add(sink)
   }
 
-  /// What the video is offered as, by name.
+  /// The names of the codecs that the video is offered in.
   var videoCodecs: [String] {
     media.videoFormats.reduce(into: []) { names, format in
       if !names.contains(format.codec.rawValue) { names.append(format.codec.rawValue) }
@@ -227,10 +230,10 @@ public final class Broadcast: Sendable {
   /// Asks for a key frame for everybody.
   public func requestKeyFrame() { media.video.requestKeyFrame() }
 
-  /// Changes what gives way first when bits are short.
+  /// Changes what is preserved when bandwidth is short.
   public func setContentHint(_ hint: ContentHint) { media.video.setContentHint(hint) }
 
-  /// The most pictures a second from now on; the source is started anew for it.
+  /// Sets the maximum number of pictures a second. The source is restarted.
   public func setFrameRate(_ rate: Double) async throws(CaptureError) {
     frameRate.withLock { $0 = rate }
     try await media.setFrameRate(rate)
@@ -312,7 +315,7 @@ public final class Broadcast: Sendable {
   }
 }
 
-/// What happens to a broadcast.
+/// An event of a broadcast.
 public enum BroadcastEvent: Sendable {
   /// A viewer is connected and is being sent the picture.
   case viewerJoined(id: String)
@@ -321,7 +324,7 @@ public enum BroadcastEvent: Sendable {
   /// A viewer's offer was answered, and no connection came about, for this reason.
   /// - Parameter from: the address from which it asked.
   case viewerFailed(id: String, from: String, EndReason)
-  /// Something gives way now because bits or time are short; nil: nothing any more.
+  /// The quality is reduced because bandwidth or processor time is short; nil: no longer.
   case qualityLimited(QualityLimitation?)
   /// The source changed its size; viewers follow by themselves.
   case formatChanged(PixelSize)
@@ -337,7 +340,7 @@ public enum BroadcastEvent: Sendable {
   case sourceStalled(String)
   /// The source delivers again.
   case sourceResumed
-  /// The sound is gone, the picture goes on; the sentence says why.
+  /// The sound has ended and the picture continues; the sentence gives the reason.
   case audioLost(String)
   /// The source ended by itself.
   case ended(CaptureEnd)
@@ -348,8 +351,8 @@ public enum BroadcastEvent: Sendable {
   case publishResumed
   /// The connection to the service we publish to ended, and none takes its place.
   case publishEnded(EndReason)
-  /// The service that we publish to refuses to go on after an interruption.
+  /// The WHIP service refused to continue after an interruption.
   case publishFailed(PublishFailure)
-  /// The encoder refused; the sentence says why. The source goes on.
+  /// The encoder failed; the sentence gives the reason. The source continues.
   case encoderFailed(String)
 }

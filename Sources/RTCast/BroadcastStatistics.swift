@@ -7,11 +7,11 @@ public import RTCPrimitives
 public struct BroadcastStatistics: Sendable {
   /// Time since the broadcast started.
   public var time = TimeDelta.zero
-  /// Viewers that are connected, and all that have knocked (those included).
+  /// Viewers, including those that are still connecting.
   public var viewers = 0
   /// Viewers, those still connecting included.
   public var sessions = 0
-  /// Of the encoded picture in pixels; 0x0 before the first.
+  /// The size of the encoded picture, in pixels; 0x0 before the first.
   public var size = PixelSize(width: 0, height: 0)
   /// Frames a second over the last interval.
   public var framesCaptured = 0.0
@@ -25,19 +25,19 @@ public struct BroadcastStatistics: Sendable {
   public var bitrate = BitRate.zero
   /// The share of sound in it.
   public var audioBitrate = BitRate.zero
-  /// What the encoder aims at.
+  /// The encoder's target bitrate.
   public var target = BitRate.zero
-  /// What the network of the viewer worst off is held to bear, and why; nil without viewers.
+  /// The bandwidth estimate of the viewer with the worst network, and its reason; nil without viewers.
   public var estimate: NetworkEstimate?
   /// How much later than they can packets come, of the viewer worst off; nil while nobody knows.
   public var queueingDelay: TimeDelta?
   /// The share of repair in all bytes of video sent: packets sent again and forward error correction, 0…1.
   public var repairShare = 0.0
-  /// Of the viewer worst off; nil without viewers.
+  /// The round-trip time of the viewer with the worst network; nil without viewers.
   public var roundTripTime: TimeDelta?
   /// 0…1, of the viewer worst off, over the last second.
   public var loss = 0.0
-  /// Of sound, as the worst listener's last report has it, 0…1.
+  /// The share of audio packets lost, 0…1, in the last report of the worst listener.
   public var audioLoss = 0.0
   /// Totals over all viewers, those gone included.
   public var nackCount: UInt64 = 0
@@ -55,9 +55,9 @@ public struct BroadcastStatistics: Sendable {
   public var sendDelay = TimeDelta.zero
   /// Full-frame copies made beyond the one conversion, in all.
   public var rawCopies: UInt64 = 0
-  /// What is sent.
+  /// The codec of the main rung.
   public var codec = VideoCodec.vp8
-  /// What the encoder preserves when bandwidth is short.
+  /// The content hint: what the encoder preserves when bandwidth is short.
   public var contentHint = ContentHint.detail
   /// The main rung, and the side rung if there is one.
   public var rungs: [Rung] = []
@@ -70,12 +70,12 @@ public struct BroadcastStatistics: Sendable {
   /// Each viewer's figures.
   public var peers: [Viewer] = []
 
-  /// What one of the two encoders makes: the main rung serves whoever's network bears it, the side rung those who join,
-  /// lose too much or are slow.
+  /// The output of one of the two encoders. The main rung serves viewers with enough bandwidth; the side rung serves
+  /// viewers that join, lose too many packets, or are slow.
   public struct Rung: Sendable {
     /// Viewers that are on it.
     public var viewers = 0
-    /// What its encoder aims at; nil while nobody is on it, and nothing is encoded.
+    /// The target bitrate of its encoder; nil while no viewer uses it and nothing is encoded.
     public var target: BitRate?
     /// A second, over the last interval.
     public var framesEncoded = 0.0
@@ -85,27 +85,28 @@ public struct BroadcastStatistics: Sendable {
     public var keyFrames: UInt64 = 0
   }
 
-  /// What one viewer's page has of the picture as it is, bit for bit, and why not more.
+  /// How much of the picture one viewer's page has bit for bit, and why not more.
   public struct Exact: Sendable, Equatable {
     /// The page can be seen; else it is sent nothing.
     public var isVisible = false
-    /// Of the picture, 0…1: what it has, or has on its way.
+    /// The share of the picture, 0…1, that the page has or that is on its way.
     public var share = 0.0
-    /// Of the picture, 0…1: what it lacks, and is left to the video since it would take too many bytes.
+    /// The share of the picture, 0…1, that the page lacks and that is left to the video because it would take too many
+    /// bytes.
     public var videoShare = 0.0
     /// Rectangles that it was sent since it came.
     public var rectangles: UInt64 = 0
-    /// Their bytes.
+    /// Bytes of these rectangles.
     public var bytes: UInt64 = 0
-    /// Those that its page has not acknowledged.
+    /// Bytes that the page has not acknowledged.
     public var unacknowledgedBytes = 0
   }
 
   /// One viewer's network figures over the last interval.
   public struct Viewer: Sendable {
-    /// The same as in events.
+    /// The viewer's identifier, as in events.
     public var id: String
-    /// Of its peer connection.
+    /// The state of the viewer's peer connection.
     public var state: PeerState
     /// Local and remote address; nil before ICE has chosen.
     public var route: Route?
@@ -115,19 +116,19 @@ public struct BroadcastStatistics: Sendable {
     public var bitrate = BitRate.zero
     /// Audio sent, the same.
     public var audioBitrate = BitRate.zero
-    /// The video bitrate that the network is held to bear.
+    /// The target bitrate of the viewer's video.
     public var target = BitRate.zero
-    /// What the network is held to bear, its parts and its reason; nil before anything was sent.
+    /// The viewer's bandwidth estimate, its parts and its reason; nil before anything was sent.
     public var network: NetworkEstimate?
     /// Bytes of video sent, repair included, over the last interval.
     public var videoBytes: UInt64 = 0
-    /// Those of them that were sent again, or protect others.
+    /// Bytes sent for repair: retransmissions and forward error correction. Part of the bytes above.
     public var repairBytes: UInt64 = 0
     /// By RTCP; nil before the first report.
     public var roundTripTime: TimeDelta?
-    /// Of video packets, 0…1.
+    /// The share of video packets lost, 0…1.
     public var loss = 0.0
-    /// Of audio packets, 0…1.
+    /// The share of audio packets lost, 0…1.
     public var audioLoss = 0.0
     /// Packets requested again, since the start.
     public var nackCount: UInt64 = 0
@@ -139,7 +140,7 @@ public struct BroadcastStatistics: Sendable {
     public var rung: Int?
     /// Why it is on that one.
     public var rungReason: RungReason?
-    /// What it has exactly; nil where no page of ours asks for that.
+    /// The exact pixels of the viewer's page; nil if the viewer is not one of rtcast's pages.
     public var exact: Exact?
 
     /// The share of repair in the bytes of video, 0…1.

@@ -1,15 +1,15 @@
 import RTCPeer
 
-/// What viewers' pages are told over data channels, beside the video.
+/// The data channels of viewers' pages, beside the video.
 struct PageChannels: Sendable {
-  /// Sends what rests as it is.
+  /// Sends exact pixels of still parts.
   var exact: ExactPixels?
-  /// Tells of the pointer.
+  /// Sends the pointer.
   var cursor: CursorCast?
   /// Says why the picture stands still.
   var notice: SourceNotice?
 
-  /// What viewers' connections are to have: a page of ours says little, and in short messages. Nil: no channels.
+  /// The data channel limits of viewers' connections: pages send few and short messages. Nil: no channels.
   var options: DataChannelOptions? {
     guard exact?.isOffered == true || cursor?.isOffered == true || notice != nil else { return nil }
     var options = DataChannelOptions()
@@ -21,14 +21,14 @@ struct PageChannels: Sendable {
     return options
   }
 
-  /// Nothing is told any more.
+  /// Stops all messages.
   func stop() {
     exact?.stop()
     cursor?.stop()
     notice?.stop()
   }
 
-  /// What happens to a viewer's connection. Channels that nobody takes are closed.
+  /// Handles an event of a viewer's connection. Channels of an unknown kind are closed.
   func handle(_ event: PeerConnectionEvent, of connection: PeerConnection) async {
     guard case .dataChannelOpened(let channel) = event else {
       await exact?.handle(event, of: connection)

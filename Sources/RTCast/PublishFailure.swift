@@ -1,9 +1,9 @@
 import RTCEngine
 import RTCSignaling
 
-/// Why publishing failed, in a sentence for whoever asked for it.
+/// The reason why publishing failed, as a sentence for the user.
 public struct PublishFailure: Error, Sendable {
-  /// What sort of failure it is.
+  /// The kind of a failure.
   public enum Kind: Hashable, Sendable {
     /// The URL or the token cannot be used.
     case misuse
@@ -14,9 +14,9 @@ public struct PublishFailure: Error, Sendable {
     /// The service answers, but not as WHIP says.
     case protocolViolation
   }
-  /// What sort of failure it is, for programs to decide by.
+  /// The kind of the failure, for programs.
   public var kind: Kind
-  /// What failed, for the person who asked to publish.
+  /// A sentence for the person who asked to publish.
   public var sentence: String
 
   /// A failure of a kind, with its sentence.

@@ -5,10 +5,10 @@ import RTCSignaling
 import RTCSignalingNIO
 
 extension Broadcast {
-  /// Publishes to a WHIP service (RFC 9725) and returns when its answer is applied. From then on it is published anew
-  /// whenever the connection or the service is gone, until the broadcast stops or the service refuses for good; see
-  /// `BroadcastEvent.publishInterrupted`, `publishResumed`, `publishEnded` and `publishFailed`. The resource is deleted when
-  /// the broadcast stops.
+  /// Publishes to a WHIP service (RFC 9725) and returns when its answer is applied. From then on the broadcast is
+  /// published again whenever the connection or the service is lost, until the broadcast stops or the service refuses;
+  /// see `BroadcastEvent.publishInterrupted`, `publishResumed`, `publishEnded` and `publishFailed`. The resource is
+  /// deleted when the broadcast stops.
   public func publish(to url: String, token: String?) async throws(PublishFailure) {
     do {
       let driver = try WHIPDriver(url, token: token, owner: publisher(url))
@@ -22,14 +22,14 @@ extension Broadcast {
     }
   }
 
-  /// Without a reference to this broadcast, which goes on for as long as somebody else holds it.
+  /// Holds no reference to this broadcast, so that its owner decides how long it lasts.
   private func publisher(_ url: String) -> WHIPDriver.Owner {
     let (viewers, report, hasVideo, codecs) = (viewers, report, hasVideo, videoCodecs)
     return WHIPDriver.Owner(
       makeConnection: { servers in
         viewers.makeConnection { configuration in
           configuration.iceServers = servers
-          // Two publications to one server's port could not be told apart.
+          // Two publications to one port of a server could not be distinguished.
           configuration.ownsPort = true
           // Behind a service a request after a rest comes from a viewer who has just joined.
           configuration.ignoresRedundantPLI = false
@@ -64,9 +64,9 @@ extension Broadcast {
 }
 
 extension Broadcast {
-  /// Sends to a remote peer whose answer comes by any other way, such as by hand, and returns when the answer is applied. The
-  /// end of the connection comes as `BroadcastEvent.publishEnded`.
-  /// - Parameter exchange: takes our offer there and brings the answer, both SDP.
+  /// Sends to a remote peer whose answer arrives by other means, such as copy and paste, and returns when the answer is
+  /// applied. The end of the connection is reported as `BroadcastEvent.publishEnded`.
+  /// - Parameter exchange: delivers our offer and returns the answer, both SDP.
   public func connect(
     _ exchange: @Sendable (_ offer: String) async throws -> String
   ) async throws(PublishFailure) {

@@ -1,9 +1,9 @@
 import RTCMedia
 public import RTCPrimitives
 
-/// What gives way, and why: what W3C's `qualityLimitationReason` and its neighbours say of a sender.
+/// A reduction of quality and its reason; corresponds to `qualityLimitationReason` of W3C's statistics.
 public struct QualityLimitation: Hashable, Sendable {
-  /// What there is too little of.
+  /// The resource that is short.
   public enum Reason: String, Hashable, Sendable, CaseIterable {
     /// The networks of the viewers that the encoder serves.
     case bandwidth
@@ -11,18 +11,18 @@ public struct QualityLimitation: Hashable, Sendable {
     case cpu
   }
 
-  /// What there is too little of.
+  /// The resource that is short.
   public var reason: Reason
-  /// What the networks bear.
+  /// The bandwidth of the networks.
   public var rate: BitRate
-  /// Pictures a second that are left; nil: all of them.
+  /// The remaining number of pictures a second; nil: all.
   public var frameRate: Double?
   /// Pictures are as coarse as they may get.
   public var isCoarse = false
   /// Pictures are scaled down to this; nil: they are not.
   public var size: PixelSize?
 
-  /// Something gives way because of `reason`; set what.
+  /// Makes a limitation; set the reduced properties afterwards.
   public init(reason: Reason, rate: BitRate) {
     self.reason = reason
     self.rate = rate

@@ -1,9 +1,9 @@
 import RTCPeer
 import Synchronization
 
-/// Tells viewers' pages why the picture stands still while the source delivers nothing. Any thread.
+/// Sends viewers' pages the reason for a still picture while the source delivers nothing. Any thread.
 ///
-/// The page opens a channel with the protocol `rtcast-source.1`, reliable and ordered, and says nothing on it. Each message
+/// The page opens a reliable, ordered channel with the protocol `rtcast-source.1` and sends nothing on it. Each message
 /// is a text: a sentence, or empty when the source delivers.
 final class SourceNotice: Sendable {
   static let channelProtocol = "rtcast-source.1"
@@ -25,7 +25,7 @@ final class SourceNotice: Sendable {
     }
   }
 
-  /// Tells nobody anything any more.
+  /// Stops all messages.
   func stop() {
     state.withLock { state in
       state.isOpen = false

@@ -40,7 +40,7 @@ struct StatisticsMeter {
     return result
   }
 
-  /// Adds what the rungs came to since the last call.
+  /// Adds the differences of the rungs' totals since the last call.
   private mutating func measure(
     _ new: [(statistics: EncodingStatistics, target: BitRate?)], _ counts: RungCounts, interval: Double,
     into result: inout BroadcastStatistics
@@ -81,7 +81,7 @@ struct StatisticsMeter {
     if encoded > 0 { result.encodeTime = (new.encodeTime - encoding.encodeTime) / encoded }
   }
 
-  /// Where somebody gets pictures that are passed on, they are what the cast is, whoever gets them encoded here besides.
+  /// While viewers get passed-through pictures, these are reported, even if other viewers get encoded ones.
   private func measure(_ passed: PassedPictures, interval: Double, into result: inout BroadcastStatistics) {
     if passed.isWatched { (result.codec, result.size) = (passed.codec, passed.size) }
     result.framesPassed = Double(passed.frames - min(passed.frames, passedFrames)) / interval

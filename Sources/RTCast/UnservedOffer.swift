@@ -5,9 +5,9 @@ import RTCWire
 /// say so.
 enum UnservedOffer {
   /// - Parameters:
-  ///   - codecs: the video codecs that would have done.
-  ///   - sendsVideo: the stream has pictures, or may have them later.
-  /// - Returns: nil for an offer that gets what it asks for.
+  ///   - codecs: the supported video codecs.
+  ///   - sendsVideo: whether the stream has pictures, or may have them later.
+  /// - Returns: nil if the offer can be served.
   static func refusal(
     of offer: String, answeredBy answer: String, sendsVideo: Bool, sendsAudio: Bool, codecs: @autoclosure () -> String
   ) -> WHEPRefusal? {
@@ -37,7 +37,7 @@ enum UnservedOffer {
 
 extension MediaDescription {
   fileprivate var isMedia: Bool { kind == .video || kind == .audio }
-  /// What a viewer asks for.
+  /// Whether a section of a viewer asks for media.
   fileprivate var wantsMedia: Bool { isMedia && !isRejected && direction.receives }
 }
 
@@ -50,7 +50,7 @@ extension SessionDescription {
     return !bundles.contains { group in group.contains(mid) && group.contains { mids.contains($0) } }
   }
 
-  /// What is to be said to who asks for H.264 in single NAL units alone, which pictures do not fit into.
+  /// The hint for a viewer that accepts H.264 in single NAL units only, which are too small for pictures.
   fileprivate func aboutH264(_ sections: [Int]) -> String {
     let offered = sections.flatMap { media[$0].payloads.filter { $0.isNamed("H264") } }
     let isModeZero = !offered.isEmpty && offered.allSatisfy { ($0.parameters.number("packetization-mode") ?? 0) == 0 }

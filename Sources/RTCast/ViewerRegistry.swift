@@ -6,23 +6,23 @@ import Synchronization
 
 /// Everybody who watches one stream: opens, follows and closes their connections. Any thread.
 final class ViewerRegistry: WHEPSessions {
-  /// What is particular to the stream.
+  /// The properties of the stream.
   struct Stream: Sendable {
     var maximumViewers: Int
     /// Makes a viewer's connection, configured as for all with these changes.
     var makeConnection: @Sendable (_ change: Change) -> PeerConnection
-    /// Looks at what was agreed, and may refuse the viewer.
+    /// Inspects the negotiated media, and may refuse the viewer.
     var inspect: @Sendable (PeerConnection, _ offer: String) async throws(WHEPRefusal) -> Void = { _, _ in }
-    /// The stream has pictures and sound, or may have later what it has not yet.
+    /// Whether the stream has pictures and sound, now or later.
     var content: @Sendable () -> (video: Bool, audio: Bool)
-    /// The video codecs that would have done, for whoever is refused.
+    /// The supported video codecs, for refusals.
     var codecs: @Sendable () -> String
     var isLive: @Sendable () -> Bool = { true }
-    /// What viewers are told to use.
+    /// The ICE servers for viewers.
     var iceServers: [ICEServer] = []
-    /// What pages are told beside the video.
+    /// The data channels of viewers' pages.
     var page = PageChannels()
-    /// Where refusals are counted.
+    /// Counts refusals.
     var refusals: RefusalCounts
   }
 
@@ -34,7 +34,7 @@ final class ViewerRegistry: WHEPSessions {
     var isConnected = false
     /// The network that it is for; nil where nobody has asked for it.
     var network: ClientNetwork?
-    /// It has not been connected yet.
+    /// It is not connected yet.
     var isKnocking = false
     /// Follows the connection's events to their end.
     var task: Task<Void, Never>?
@@ -53,7 +53,7 @@ final class ViewerRegistry: WHEPSessions {
     self.report = report
   }
 
-  /// Those that are connected and those that have only knocked.
+  /// The number of viewers, including those that are still connecting.
   var count: Int { viewers.withLock { $0.count } }
 
   // MARK: - WHEP
@@ -110,7 +110,7 @@ final class ViewerRegistry: WHEPSessions {
 
   /// Takes a place for an offer until it is answered: a session has it then.
   private func takePlace(_ network: ClientNetwork) throws(WHEPRefusal) {
-    // Both at once: a viewer on the way in is counted in one of them at least.
+    // Both under one lock: a viewer that is connecting is in at least one of the counts.
     let refusal = viewers.withLock { viewers in
       arriving.withLock { arriving in place(for: network, among: viewers, &arriving) }
     }
@@ -128,7 +128,7 @@ final class ViewerRegistry: WHEPSessions {
     if viewers.count + arriving.values.reduce(0, +) >= stream.maximumViewers {
       return (.session, stream.maximumViewers)
     }
-    // A network leaves places to others, and more of them while it only takes them and does not come.
+    // A network leaves capacity to others, especially while its viewers are not yet connected.
     if !network.isLoopback, own.count + coming >= share { return (.session, share) }
     if own.count(where: \.isKnocking) + coming >= PeerLimits.unconnectedOfAddress {
       return (.halfOpenSession, PeerLimits.unconnectedOfAddress)
@@ -183,7 +183,7 @@ final class ViewerRegistry: WHEPSessions {
   func close(id: String) async -> Bool {
     guard let connection = viewers.withLock({ $0[id]?.connection }) else { return false }
     await connection.close()
-    // Whoever asks again finds nobody, even before the end was followed.
+    // Later requests find no session, even before its end is processed.
     remove(id)
     return true
   }
@@ -259,12 +259,12 @@ final class ViewerRegistry: WHEPSessions {
     for viewer in all { await viewer.task?.value }
   }
 
-  /// Of one viewer; see `PeerStatistics.keyCode`.
+  /// The key code of one viewer; see `PeerStatistics.keyCode`.
   func keyCode(of id: String) async -> String? {
     await viewers.withLock { $0[id]?.connection }?.statistics().keyCode
   }
 
-  /// Of the viewers that are connected.
+  /// The statistics of the connected viewers.
   func statistics() async -> [(id: String, statistics: PeerStatistics)] {
     var result: [(String, PeerStatistics)] = []
     for viewer in viewers.withLock({ Array($0.values) }) where viewer.isConnected {

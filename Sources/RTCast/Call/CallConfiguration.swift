@@ -4,45 +4,47 @@ public import RTCPrimitives
 
 /// How calls are made (Tests/features.md S0.28–S0.47). All of it may come from a JSON file, see `presets/README.md`.
 public struct CallConfiguration: Sendable {
-  /// STUN and TURN servers, beside those that the signaling server names.
+  /// STUN and TURN servers, in addition to those that the signaling server names.
   public var iceServers: [ICEServer] = []
-  /// Which ways are used: all of them, or TURN servers alone.
+  /// Which candidates are used: all, or those of TURN servers only.
   public var iceTransportPolicy = ICETransportPolicy.all
   /// From the acceptance of a call to its media connection; then it is given up.
   public var connectionTimeout = TimeDelta.seconds(30)
   /// How long it rings there before the caller gives up.
   public var ringTimeout = TimeDelta.seconds(45)
-  /// Of each remote peer's picture.
+  /// The bitrate limits of the picture for each remote peer.
   public var video = BitrateLimits.defaultForVideo
-  /// Of each remote peer's audio.
+  /// The bitrate limits of the audio for each remote peer.
   public var audio = BitrateLimits.defaultForAudio
   /// How the bitrate follows the network.
   public var rateControl = RateControlAlgorithm.gcc
-  /// Takes down what the bitrates of all connections come from; nil: nobody does. The application closes it.
+  /// Receives the feedback and decisions of all connections' bandwidth estimators; nil: none. The application closes
+  /// it.
   public var rateLog: RateLog?
-  /// What pictures are encoded with.
+  /// The codec that pictures are encoded with.
   public var codec = VideoCodec.vp8
-  /// How finely colours are sampled; what the codec's encoder cannot do is a sample for four pixels.
+  /// The chroma sampling of encoded pictures. If the codec's encoder does not support it, 4:2:0 is used.
   public var chroma = ChromaSampling.quarter
   /// In which parts the other side may have the stream: VP9 alone has layers.
   public var scalabilityMode = ScalabilityMode.l1t1
-  /// What encoding takes, where codec and chroma are to be chosen by the other side, content and machine.
+  /// The measured costs of encoding. If set, codec and chroma are chosen by the remote peer's codecs, the content and
+  /// the load.
   public var codecCosts: CodecCosts?
   /// The most pictures a second.
   public var frameRate = 30.0
   /// Larger pictures are scaled down to fit.
   public var maximumSize: PixelSize?
-  /// What to ask of a source that can deliver any size.
+  /// The size to ask of a source that can deliver any size.
   public var captureSize: PixelSize?
   /// Nil: `detail` for a screencast, `motion` for everything else.
   public var contentHint: ContentHint?
-  /// Labels of data channels that whoever calls opens with the call; they come by `CallEvent.dataChannel`.
+  /// Labels of the data channels that the caller opens with the call; they arrive as `CallEvent.dataChannel`.
   public var dataChannels: [String] = []
 
   /// The defaults.
   public init() {}
 
-  /// The defaults, changed by what the preset says.
+  /// The defaults, overridden by the settings of the preset.
   public init(_ preset: Preset) {
     iceServers = preset.iceServers
     if let timeout = preset.connectionTimeout { connectionTimeout = timeout }

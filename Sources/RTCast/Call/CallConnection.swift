@@ -5,16 +5,16 @@ import RTCPrimitives
 import RTCSignaling
 import Synchronization
 
-/// The media connection of one call: negotiates by what the two sides tell each other, sends what we have, and makes
-/// tracks of what comes.
+/// The media connection of one call: negotiates with the signals of both sides, sends our tracks, and makes tracks of
+/// the received media.
 final class CallConnection: Sendable {
   enum Event: Sendable {
     case connected
-    /// Nothing gets through for now; another way is looked for.
+    /// Nothing arrives at present; another route is being searched.
     case interrupted
     /// The remote peer ended it.
     case closed
-    /// There is no way to the remote peer, or no longer.
+    /// No route to the remote peer was found, or the last one was lost.
     case lost(String)
     /// The two sides do not fit together.
     case failed(String)
@@ -23,7 +23,7 @@ final class CallConnection: Sendable {
     case reception(Reception.Event)
   }
 
-  /// What tracks of ours are there.
+  /// The kinds of tracks that we send.
   struct Sending: OptionSet, Sendable {
     var rawValue: Int
     static let audio = Sending(rawValue: 1)
@@ -53,20 +53,20 @@ final class CallConnection: Sendable {
   private let lastOffer = Mutex<Description?>(nil)
   private let restarts: Mutex<RestartSchedule>
   private let alarm = Mutex<Task<Void, Never>?>(nil)
-  /// It has been connected once.
+  /// The connection has been established at least once.
   private let isEstablished = Atomic(false)
 
   private enum Hold {
-    /// What is there to be sent is being added.
+    /// Our first tracks are being added.
     case setUp
     /// The application gathers changes.
     case batch
   }
 
   /// - Parameters:
-  ///   - isHeld: whether it begins within an application's batch.
-  ///   - send: takes our descriptions and candidates to the remote peer.
-  ///   - report: called in order; what it does is waited for.
+  ///   - isHeld: whether the connection begins within an application's batch of changes.
+  ///   - send: sends our descriptions and candidates to the remote peer.
+  ///   - report: called in order; the next event waits for its return.
   init(
     _ party: CallParty, _ role: CallRole, _ configuration: CallConfiguration, media: LocalMedia, codecs: CodecRegistry,
     loudspeaker: Loudspeaker, peers: PeerLoop, isHeld: Bool, send: @escaping @Sendable (CallWord) async -> Void,
@@ -99,7 +99,7 @@ final class CallConnection: Sendable {
     connection = PeerConnection(on: peers, configuration: options)
   }
 
-  /// What the remote peer says of the connection, in order.
+  /// Takes a signal of the remote peer about the connection. Signals are handled in order.
   func take(_ word: CallWord) { wordSink.yield(word) }
 
   func close() async {
@@ -107,12 +107,12 @@ final class CallConnection: Sendable {
     await connection.close()
   }
 
-  /// Works until the connection ends.
-  /// - Parameter sending: what we have to send at first.
+  /// Runs until the connection ends.
+  /// - Parameter sending: the tracks to send at first.
   func run(sending: Sending) async {
     let following = Task { await self.follow() }
     do {
-      // Whoever is called adds to the caller's offer instead of making one too.
+      // The callee adds its tracks to the caller's offer instead of making an offer too.
       await connection.startConfiguration()
       try await begin(sending)
     } catch {
@@ -162,7 +162,7 @@ final class CallConnection: Sendable {
   }
 
   private func receive(_ candidate: ICECandidateInit?, _ negotiation: PerfectNegotiation) async {
-    // One that cannot be read is one way less.
+    // A candidate that cannot be parsed is skipped.
     try? await negotiation.receive(candidate ?? ICECandidateInit(candidate: ""))
   }
 
@@ -183,7 +183,7 @@ final class CallConnection: Sendable {
 
   /// This machine has other addresses than before.
   func networkChanged() {
-    // What is still being made takes candidates as they come.
+    // A connection that is still being set up accepts candidates as they arrive.
     guard isEstablished.load(ordering: .relaxed) else { return }
     restarts.withLock { $0.networkChanged(now: MonotonicClock.now()) }
     setAlarm()
@@ -229,9 +229,9 @@ final class CallConnection: Sendable {
     return first - begun
   }
 
-  // MARK: - What we send
+  // MARK: - Sending
 
-  /// The caller asks for everything, the callee adds what it has to what is asked for.
+  /// The caller offers all media; the callee adds its tracks to the media that are offered.
   private func begin(_ sending: Sending) async throws {
     if role == .caller {
       let audio = sending.contains(.audio) ? media.audioTrack.map { OutgoingTrack.audio($0) } : nil
@@ -270,7 +270,7 @@ final class CallConnection: Sendable {
     }
   }
 
-  // MARK: - What comes
+  // MARK: - Receiving
 
   private func follow() async {
     var stage = Stage.connecting

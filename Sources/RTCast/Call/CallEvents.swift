@@ -1,24 +1,25 @@
 public import RTCPeer
 public import RTCSignaling
 
-/// Who is told of calls, under the names that applications know. The same comes as `CallManager.events`. Called on the
-/// cooperative pool, one after the other.
+/// Receives the events of calls under the names that applications of the reference system know. `CallManager.events`
+/// has the same events. Called on the cooperative pool, one call after the other.
 public protocol CallManagerDelegate: AnyObject, Sendable {
-  /// It rings: answer by `CallManager.answerCallRequest(accept:)`.
+  /// The peer rings. Answer by `CallManager.answerCallRequest(accept:)`.
   func didReceiveIncomingCall(from peer: PeerID)
   /// Our video has started; it is sent in every call.
   func didAddLocalVideoTrack(_ track: LocalVideoTrack)
-  /// It is sent in every call.
+  /// Our audio track was made. It is sent in every call.
   func didAddLocalAudioTrack(_ track: LocalAudioTrack)
   /// A remote peer sends video: add a sink to see it.
   func didAddRemoteVideoTrack(_ track: RemoteVideoTrack)
-  /// It is played already.
+  /// The remote peer sends this audio track. It is played already.
   func didAddRemoteAudioTrack(_ track: RemoteAudioTrack)
-  /// It sends this video no longer.
+  /// The remote peer stopped sending this video.
   func remoteVideoTrackWasRemoved(_ track: RemoteVideoTrack)
   /// Media flows.
   func callDidStart()
-  /// A channel that the remote peer opened; hold on to it. Those made here are given by `createDataChannel`.
+  /// The remote peer opened a data channel. Keep a reference to it. Channels made here are returned by
+  /// `createDataChannel`.
   func didReceiveDataChannel(_ channel: DataChannel)
   /// - Parameter error: nil when one of the two hung up.
   func callDidEnd(withError error: CallManagerError?)
@@ -45,7 +46,7 @@ extension CallManagerDelegate {
   public func callDidEnd(withError error: CallManagerError?) {}
 }
 
-/// What happens to the calls of a `CallManager`, in order.
+/// An event of the calls of a `CallManager`, in order.
 public enum CallEvent: Sendable {
   /// The call outside rooms came into a state.
   case callChanged(CallState)
@@ -57,7 +58,7 @@ public enum CallEvent: Sendable {
   case peerLeft(room: String, PeerID)
   /// The hub does not let us into the room; the sentence says why.
   case roomRefused(String, sentence: String)
-  /// Who else is at the signaling server and can be called, after `CallManager.followPeers`; comes anew after an
+  /// All other peers at the signaling server that can be called, after `CallManager.followPeers`; repeated after an
   /// interruption.
   case peersPresent([PeerID])
   /// Somebody registered at the signaling server.
@@ -74,13 +75,13 @@ public enum CallEvent: Sendable {
   case localAudioRemoved(LocalAudioTrack)
   /// A remote peer sends video.
   case remoteVideoAdded(RemoteVideoTrack)
-  /// It sends this video no longer.
+  /// The remote peer stopped sending this video.
   case remoteVideoRemoved(RemoteVideoTrack)
-  /// Its `content` has changed, such as from a camera to a screen.
+  /// The track's `content` has changed, such as from a camera to a screen.
   case remoteVideoChanged(RemoteVideoTrack)
   /// A remote peer sends audio, which is played automatically.
   case remoteAudioAdded(RemoteAudioTrack)
-  /// It sends this audio no longer.
+  /// The remote peer stopped sending this audio.
   case remoteAudioRemoved(RemoteAudioTrack)
   /// The remote peer opened a channel, or this side one of `CallConfiguration.dataChannels`.
   case dataChannel(DataChannel, from: PeerID)
@@ -88,13 +89,13 @@ public enum CallEvent: Sendable {
   case remoteMuted(PeerID, kind: String, Bool)
   /// Our source ended by itself; nil for the end of a file, a sentence for a loss.
   case sourceEnded(sentence: String?)
-  /// Something does not work while the call goes on.
+  /// A part of the call does not work; the call continues.
   case warning(String)
-  /// The connection to the signaling server broke and is being made anew; calls that stand go on.
+  /// The connection to the signaling server broke and is being re-established. Established calls continue.
   case signalingInterrupted(sentence: String)
   /// The connection to the signaling server is back.
   case signalingResumed
-  /// No more calls come or go.
+  /// The connection to the signaling server has ended for good: calls can neither be made nor received.
   case signalingEnded(sentence: String)
 }
 
@@ -109,7 +110,7 @@ public enum CallManagerError: Error, Sendable, Hashable {
   /// The source could not be started.
   case capture(String)
 
-  /// For a person: what is wrong, and what to do.
+  /// A sentence for the user: the problem and its remedy.
   public var sentence: String {
     switch self {
     case .callEnded(let end, let peer): end.sentence(about: peer)

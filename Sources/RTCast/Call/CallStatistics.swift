@@ -3,11 +3,11 @@ public import RTCPrimitives
 
 /// Figures of one call's media connection.
 public struct CallStatistics: Sendable {
-  /// Whom the call is with.
+  /// The remote peer of the call.
   public var peer: PeerID
   /// Nil outside rooms.
   public var room: String?
-  /// Of its peer connection.
+  /// Statistics of the peer connection.
   public var connection: PeerStatistics
   /// How long after the call's first description was sent or taken here the first picture of the remote peer was decoded;
   /// nil before. Pictures are decoded while somebody looks at their track.
@@ -15,7 +15,7 @@ public struct CallStatistics: Sendable {
 }
 
 extension CallManager {
-  /// Of every call that has a media connection, by the peers' names.
+  /// The statistics of every call that has a media connection, sorted by peer name.
   public func statistics() async -> [CallStatistics] {
     var all: [CallStatistics] = []
     for (line, call) in connections {

@@ -1,7 +1,7 @@
 public import RTCMedia
 import RTCPeer
 
-/// What is sent in all calls. It may begin and end at any time, in a call or without one.
+/// The media sent in all calls. Sending may begin and end at any time, with or without a call.
 extension CallManager {
   /// Starts to send the audio device's microphone. A call begins with sound alone; see `startVideoRecording`.
   public func startRecording() async throws(CallManagerError) {
@@ -13,8 +13,8 @@ extension CallManager {
     try await record(MediaSource(video: videoCapturer, audio: audioDevice?.microphone))
   }
 
-  /// Adds the pictures of `videoCapturer`, or shows them in the place of those before; the sound goes on.
-  /// - Parameter size: to ask of a capturer that can deliver any; nil: `CallConfiguration.captureSize`.
+  /// Adds the pictures of `videoCapturer`, or replaces the present ones; the sound is not affected.
+  /// - Parameter size: the size to ask of a capturer that can deliver any; nil: `CallConfiguration.captureSize`.
   public func startVideoRecording(
     videoCapturer: any VideoCapturer, size: PixelSize? = nil
   ) async throws(CallManagerError) {
@@ -28,19 +28,19 @@ extension CallManager {
     try await record(source, size: size)
   }
 
-  /// Ends the pictures; the sound goes on.
+  /// Stops the pictures; the sound is not affected.
   public func stopVideoRecording() async throws(CallManagerError) {
     guard video != nil else { return }
     try await record(MediaSource(video: nil, audio: audio?.source))
     media.previews.end()
   }
 
-  /// True from the end of what was sent until something else is sent.
+  /// True from the end of the source until another source starts.
   package var isSourceEnded: Bool { media.outgoing.isEnded }
 
-  /// What is sent at present.
+  /// The video track being sent; nil without pictures.
   public var localVideoTrack: LocalVideoTrack? { video?.track }
-  /// What is recorded here; nil before `startRecording`.
+  /// The audio track being sent; nil before `startRecording`.
   public var localAudioTrack: LocalAudioTrack? { audio?.track }
 
   private func record(_ source: MediaSource, size: PixelSize? = nil) async throws(CallManagerError) {

@@ -5,7 +5,7 @@ public import RTCPeer
 import RTCPrimitives
 public import RTCSignaling
 
-/// Calls: registers at a signaling server, rings, answers, joins rooms, sends what is recorded here and plays what comes.
+/// Calls: registers at a signaling server, rings, answers, joins rooms, sends recorded media and plays received media.
 ///
 ///     let calls = try CallManager.initialize(signalingServer: HubSignaling(hub, name: "alice"), audioDevice: device)
 ///     _ = try await calls.setupConnection()
@@ -13,13 +13,14 @@ public import RTCSignaling
 ///     try await calls.sendCallRequest(to: "bob")
 ///     for await event in calls.events { … }
 ///
-/// One call at a time outside rooms; any number in rooms. Whoever calls a method may be on any thread.
+/// One call at a time outside rooms; any number in rooms. Methods may be called from any thread.
 ///
-/// Calls live as long as their manager: when nobody holds it any more, they end as by `disconnect()`.
+/// When nothing references the manager any more, its calls end as by `disconnect()`.
 public actor CallManager: SignalingServerDelegate {
-  /// What happens, in order, from the first call on. One reader; one that falls more than 4,096 behind loses the oldest.
+  /// Events from the first call on, in order. For one reader; a reader that is more than 4,096 events behind loses the
+  /// oldest.
   public nonisolated let events: AsyncStream<CallEvent>
-  /// As given to `initialize`.
+  /// The configuration given to `initialize`.
   public nonisolated let configuration: CallConfiguration
 
   let signaling: any SignalingServerConnection
@@ -31,11 +32,11 @@ public actor CallManager: SignalingServerDelegate {
   let continuation: AsyncStream<CallEvent>.Continuation
   weak var delegate: (any CallManagerDelegate)?
   var board: Switchboard?
-  /// What the server said before we knew our own name.
+  /// Events of the server that arrived before our own name was known.
   private var early: [SignalingEvent] = []
   var connections: [Switchboard.Line: CallConnection] = [:]
   var rooms: [String: Room] = [:]
-  /// What is recorded here.
+  /// The capturer and track of the video being sent.
   var video: (source: any VideoCapturer, track: LocalVideoTrack)?
   var audio: (source: any AudioSource, track: LocalAudioTrack)?
   /// Between `startConfiguration` and `commitConfiguration`.
@@ -53,7 +54,7 @@ public actor CallManager: SignalingServerDelegate {
   private var alarm: Task<Void, Never>?
   /// From `setupConnection` to `disconnect`.
   private var network: NetworkWatch?
-  /// Messages leave one after the other, whatever waits.
+  /// Signaling messages, sent one after the other.
   private let outgoing: AsyncStream<Outgoing>.Continuation
   private let sending: Task<Void, Never>
 
@@ -69,11 +70,11 @@ public actor CallManager: SignalingServerDelegate {
 
   /// - Parameters:
   ///   - signalingServer: the way to other peers; `HubSignaling`, or an application's own.
-  ///   - config: bitrates, time-outs and the like; may come from JSON.
-  ///   - audioDevice: microphone and loudspeaker; nil: sound that comes is heard by `RemoteAudioTrack.add` alone.
-  ///   - codecs: what encodes and decodes.
+  ///   - config: bitrates, time-outs and other settings; may come from JSON.
+  ///   - audioDevice: microphone and loudspeaker; nil: received sound is available by `RemoteAudioTrack.add` only.
+  ///   - codecs: encoders and decoders.
   ///   - peers: the media plane, which broadcasts may share; nil opens one.
-  /// - Throws: when no media plane can be opened.
+  /// - Throws: if no media plane can be opened.
   public static func initialize(
     signalingServer: any SignalingServerConnection, config: CallConfiguration = CallConfiguration(),
     audioDevice: (any AudioDevice)? = nil, codecs: CodecRegistry = .standard, peers: PeerLoop? = nil
@@ -163,7 +164,7 @@ public actor CallManager: SignalingServerDelegate {
     }
   }
 
-  /// Whom events are told to, beside `events`; held weakly.
+  /// Sets the receiver of events, in addition to `events`; held weakly.
   public func setCallManagerDelegate(_ delegate: (any CallManagerDelegate)?) { self.delegate = delegate }
 
   // MARK: - Signaling
@@ -173,7 +174,7 @@ public actor CallManager: SignalingServerDelegate {
   public func setupConnection() async throws(CallManagerError) -> PeerID {
     guard board == nil else { throw .misuse("The connection is set up already.") }
     await signaling.setDelegate(self)
-    // The first offer lists what can be decoded, and libraries that take long to load say so: not while a call begins.
+    // The first offer lists the decodable formats, which may load libraries. Do that now, not when a call begins.
     Task.detached { [codecs] in _ = codecs.receivableFormats }
     let me: PeerID
     do { me = try await signaling.connect() } catch {
@@ -215,7 +216,7 @@ public actor CallManager: SignalingServerDelegate {
     }
   }
 
-  /// What connections are made with.
+  /// The configuration of new connections.
   private var connectionConfiguration: CallConfiguration {
     var whole = configuration
     whole.iceServers += toldServers
@@ -225,8 +226,8 @@ public actor CallManager: SignalingServerDelegate {
   /// Our name at the signaling server; nil before `setupConnection`.
   public var peerID: PeerID? { board?.me }
 
-  /// Asks who is at the signaling server, and to be told from now on who comes and goes, by events: `peersPresent`,
-  /// `peerArrived`, `peerGone`.
+  /// Requests the list of peers at the signaling server and its changes, which arrive as the events `peersPresent`,
+  /// `peerArrived` and `peerGone`.
   public func followPeers() async throws(CallManagerError) {
     guard board != nil else { throw Self.notSetUp }
     outgoing.yield(.followPeers)
@@ -297,10 +298,10 @@ public actor CallManager: SignalingServerDelegate {
     try await require(.answer(accept: accept))
   }
 
-  /// Hangs up, or stops ringing; stays registered. Calls of rooms go on.
+  /// Hangs up, or stops ringing; stays registered. Calls in rooms continue.
   public func endCall() async { _ = await step(.hangUp) }
 
-  /// Of the call outside rooms.
+  /// The state of the call outside rooms.
   public var state: CallState { board?.state ?? .idle }
 
   /// Enters a room: everybody in it is connected to everybody.
@@ -315,8 +316,8 @@ public actor CallManager: SignalingServerDelegate {
 
   func leave(room: String) async { _ = await step(.leave(room)) }
 
-  /// Until `commitConfiguration`, changes of what is sent are gathered, in connections that begin meanwhile too: no offer goes
-  /// out. Offers of others are answered.
+  /// Collects changes of the sent media until `commitConfiguration`, in connections that begin meanwhile too: no offer
+  /// is sent. Offers of remote peers are answered.
   public func startConfiguration() async {
     isConfiguring = true
     for connection in connections.values { await connection.startConfiguration() }
@@ -339,7 +340,7 @@ public actor CallManager: SignalingServerDelegate {
     if let misuse = await step(input) { throw .misuse("\(misuse)") }
   }
 
-  /// Lets the switchboard decide, and does what it says.
+  /// Passes an input to the switchboard and performs its actions.
   func step(_ input: Switchboard.Input) async -> CallMisuse? {
     guard let actions = board?.handle(input, now: MonotonicClock.now()) else { return nil }
     var misuse: CallMisuse?
@@ -475,7 +476,7 @@ public actor CallManager: SignalingServerDelegate {
     }
   }
 
-  /// Tells the remote peers what our streams show.
+  /// Sends remote peers the content of each of our streams (camera or screen).
   func tellStreams() {
     for connection in connections.values {
       let party = connection.party
@@ -488,7 +489,7 @@ public actor CallManager: SignalingServerDelegate {
     continuation.yield(event)
   }
 
-  /// Tells the remote peers that nothing of this kind comes for now, or comes again.
+  /// Notifies remote peers that media of this kind is muted or unmuted.
   func tellMuted(_ kind: String, _ isMuted: Bool) {
     for connection in connections.values {
       let party = connection.party

@@ -3,9 +3,9 @@ import RTCPlayout
 
 /// How many pixels remote peers may have decoded at a time, see `PictureBudget`.
 enum DecodedPixels {
-  /// Of one remote peer: twice 4K.
+  /// The limit for one remote peer: twice 4K.
   static let ofPeer = 2 * 3_840 * 2_160
-  /// What all remote peers may have decoded together: a quarter of the machine's memory.
+  /// The limit for all remote peers together: a quarter of the machine's memory.
   static let ofProcess = PictureBudget(pixels: memory / 4 / PictureBudget.bytesForPixel)
 
   /// A budget for one remote peer.

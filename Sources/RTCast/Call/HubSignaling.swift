@@ -9,7 +9,8 @@ public actor HubSignaling: SignalingServerConnection {
   private weak var delegate: (any SignalingServerDelegate)?
   private var link = Link.fresh
   private var reading: Task<Void, Never>?
-  /// STUN and TURN servers that the hub recommends, with credentials that end; the delegate is told of fresh ones.
+  /// STUN and TURN servers that the hub recommends, with temporary credentials. The delegate receives new ones before
+  /// they expire.
   public private(set) var iceServers: [ICEServer] = []
 
   private enum Link {
@@ -29,10 +30,10 @@ public actor HubSignaling: SignalingServerConnection {
 
   deinit { reading?.cancel() }
 
-  /// See `SignalingServerConnection`.
+  /// Whether the hub has registered our name.
   public var isOpen: Bool { link == .open }
 
-  /// See `SignalingServerConnection`.
+  /// Sets the receiver of the hub's events. Set it before `connect`.
   public func setDelegate(_ delegate: (any SignalingServerDelegate)?) { self.delegate = delegate }
 
   /// - Throws: `HubClientError`.
@@ -47,37 +48,37 @@ public actor HubSignaling: SignalingServerConnection {
     return registration.id
   }
 
-  /// See `SignalingServerConnection`.
+  /// Leaves the hub and closes the connection.
   public func disconnect() async {
     link = .closed
     await client.close()
     await reading?.value
   }
 
-  /// See `SignalingServerConnection`.
+  /// Sends a JSON text to a peer; while the hub is unreachable, the message waits.
   public func sendSignal(_ signal: [UInt8], to peer: PeerID) {
     client.send(.signal(data: String(decoding: signal, as: UTF8.self)), to: peer)
   }
 
-  /// See `SignalingServerConnection`.
+  /// Sends an ICE candidate to a peer.
   public func sendICECandidate(_ candidate: [UInt8], to peer: PeerID) {
     guard let signal = CandidateSignal(json: candidate) else { return }
     client.send(.candidate(signal.candidate, call: signal.call), to: peer)
   }
 
-  /// See `SignalingServerConnection`.
+  /// Notifies a peer that a call has ended.
   public func sendEndCall(_ call: String, to peer: PeerID) { client.send(.bye(call: call), to: peer) }
 
   /// Comes back at once instead of after its pause.
   public func onConnectionSatisfied() { client.networkReturned() }
 
-  /// See `SignalingServerConnection`.
+  /// Enters a room. Its members arrive as `SignalingEvent.peers`.
   public func join(room: String) { client.join(room) }
 
-  /// See `SignalingServerConnection`.
+  /// Leaves a room.
   public func leave(room: String) { client.leave(room) }
 
-  /// See `SignalingServerConnection`.
+  /// Requests the list of peers at the hub and its changes.
   public func followPeers() { client.follow() }
 
   private func hear(_ event: HubClientEvent) async {

@@ -4,7 +4,7 @@ import RTCPeer
 import RTCPrimitives
 import Synchronization
 
-/// What we send in calls: captured once and encoded once, whoever it goes to.
+/// The media that we send in calls, captured and encoded once for all remote peers.
 final class LocalMedia: Sendable {
   enum Event: Sendable {
     case ended(CaptureEnd)
@@ -37,7 +37,7 @@ final class LocalMedia: Sendable {
   var videoTrack: OutgoingVideoTrack { outgoing.video.track }
   var audioTrack: OutgoingAudioTrack? { outgoing.audio?.track }
 
-  /// What our streams show, for remote peers to lay them out.
+  /// The content of each of our streams (camera or screen), for the layout at remote peers.
   var streams: [String: String] {
     [videoTrack.name.streamID: isScreencast.load(ordering: .relaxed) ? "screen" : "camera"]
   }

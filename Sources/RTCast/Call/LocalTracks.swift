@@ -14,7 +14,7 @@ public final class LocalVideoTrack: Sendable {
     self.onMuted = onMuted
   }
 
-  /// False: nothing is sent; remote peers are told. True again: a key frame follows.
+  /// Whether the video is sent. Remote peers are notified of changes; after a pause a key frame follows.
   public var isEnabled: Bool {
     get { track.isEnabled }
     set {
@@ -41,7 +41,7 @@ public final class LocalAudioTrack: Sendable {
     self.onMuted = onMuted
   }
 
-  /// False: muted, nothing is sent; remote peers are told.
+  /// Whether the audio is sent. Remote peers are notified of changes.
   public var isEnabled: Bool {
     get { track.isEnabled }
     set {
@@ -65,7 +65,7 @@ package final class PreviewSinks: Sendable {
   func remove(_ sink: any VideoSink) { change { $0.removeAll { $0 === sink } } }
   func show(_ frame: VideoFrame) { for sink in state.withLock({ $0.sinks }) { sink.show(frame) } }
 
-  /// Tells all that nothing follows, and forgets none: the next source is shown again.
+  /// Notifies all sinks that the video has ended. The sinks stay registered for the next source.
   func end() { for sink in state.withLock({ $0.sinks }) { sink.videoDidEnd() } }
 
   /// Calls `watch` now and at each change, with whether there is a sink. `watch` must not call back.

@@ -3,8 +3,7 @@ import RTCPeer
 import RTCPlayout
 import Synchronization
 
-/// Where received sound is played: every track through one mixer, which the audio device asks from the first track on.
-/// Any thread.
+/// Plays received sound: mixes all tracks for the audio device, which runs from the first track on. Any thread.
 final class Loudspeaker: Sendable {
   private let device: (any AudioDevice)?
   private let mixer = AudioMixer()

@@ -5,12 +5,12 @@ import RTCPlayout
 import RTCPrimitives
 import Synchronization
 
-/// What comes by one connection: the remote peer's tracks, ready to be shown, and its sound played.
+/// The media received on one connection: the remote peer's video tracks, ready to be shown, and its sound, played.
 final class Reception: Sendable {
   enum Event: Sendable {
     case videoAdded(RemoteVideoTrack)
     case videoRemoved(RemoteVideoTrack)
-    /// What it shows has changed.
+    /// The content of a video has changed.
     case videoChanged(RemoteVideoTrack)
     /// Played already.
     case audioAdded(RemoteAudioTrack)
@@ -23,7 +23,7 @@ final class Reception: Sendable {
     var audio: [TransceiverID: RemoteAudioTrack] = [:]
     /// When the first frame of a track that is gone was decoded.
     var firstPicture: Timestamp?
-    /// What the remote peer says of its streams.
+    /// The content of each of the remote peer's streams, as it announced them.
     var contents: [String: RemoteVideoTrack.Content] = [:]
 
     func content(of track: RemoteVideoTrack) -> RemoteVideoTrack.Content? {
@@ -31,23 +31,24 @@ final class Reception: Sendable {
     }
   }
 
-  /// More than a remote peer sends; what one names in excess is not kept.
+  /// The maximum number of streams kept; further names are ignored.
   private static let mostStreams = 256
 
-  /// What the remote peer's videos may hold together.
+  /// The memory limit of the remote peer's decoded videos.
   private let budget = DecodedPixels.budget()
   private let loudspeaker: Loudspeaker
   private let report: @Sendable (Event) async -> Void
   private let tracks = Mutex(Tracks())
 
-  /// - Parameter report: called in order; what it does is waited for.
+  /// - Parameter report: called in order; the next event waits for its return.
   init(loudspeaker: Loudspeaker, report: @escaping @Sendable (Event) async -> Void) {
     self.loudspeaker = loudspeaker
     self.report = report
   }
 
-  /// Follows `connection` to its end and keeps what is seen and heard together meanwhile.
-  /// - Parameter hear: is told of every event that is no track's, in order; what it does is waited for.
+  /// Follows `connection` to its end and keeps audio and video in sync.
+  /// - Parameter hear: receives every event that does not belong to a track, in order; the next event waits for its
+  ///   return.
   nonisolated(nonsending) func follow(_ connection: PeerConnection, _ hear: (PeerConnectionEvent) async -> Void) async {
     let syncing = Task { await keepTogether() }
     for await event in connection.events {
@@ -90,7 +91,7 @@ final class Reception: Sendable {
     }
   }
 
-  /// What the remote peer says of its streams, for tracks that are there and those that come.
+  /// Takes the remote peer's announcement of its streams, for present and later tracks.
   func note(_ streams: [String: String]) async {
     let changed = tracks.withLock { tracks in
       for (id, kind) in streams where tracks.contents[id] != nil || tracks.contents.count < Self.mostStreams {

@@ -1,11 +1,11 @@
-/// A room of the hub that we are in: a media connection to everybody there, who may come and go.
+/// A room of the hub that we have joined: a media connection to every other member.
 public final class Room: Sendable {
-  /// As given to `join`.
+  /// The room's name, as given to `join`.
   public let name: String
-  /// What happens in the room, in order; ends when we have left it. One reader.
+  /// Events of the room, in order; ends when we have left it. For one reader.
   public let events: AsyncStream<CallEvent>
   private let continuation: AsyncStream<CallEvent>.Continuation
-  /// Weak: the manager holds its rooms, and whoever holds the manager holds the calls.
+  /// Weak: the manager holds its rooms, and the manager's owner decides how long calls last.
   private weak let manager: CallManager?
 
   init(name: String, manager: CallManager) {
@@ -14,7 +14,7 @@ public final class Room: Sendable {
     (events, continuation) = AsyncStream.makeStream(of: CallEvent.self, bufferingPolicy: .bufferingNewest(4_096))
   }
 
-  /// Who is there beside us, in the order they came.
+  /// The other members of the room, in the order of their arrival.
   public var peers: [PeerID] { get async { await manager?.peers(in: name) ?? [] } }
 
   /// Closes all connections of the room and leaves it.
@@ -25,6 +25,6 @@ public final class Room: Sendable {
 }
 
 extension CallManager {
-  /// Who is in a room beside us.
+  /// The other members of a room.
   public func peers(in room: String) -> [PeerID] { board?.peers(in: room) ?? [] }
 }

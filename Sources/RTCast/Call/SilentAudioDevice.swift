@@ -3,19 +3,19 @@ import RTCNet
 import RTCPrimitives
 import Synchronization
 
-/// A loudspeaker that nobody hears: takes sound at the pace of the clock, so that whoever listens to the tracks gets it
-/// where there is no sound server. Its microphone is another source, or silence.
+/// An audio device without a loudspeaker: consumes received sound in real time, so that sinks of the tracks receive it
+/// on machines without a sound server. Its microphone is another source, or silence.
 public final class SilentAudioDevice: AudioDevice {
   /// Silent.
   public let microphone: any AudioSource
   private let run = Mutex<PlayoutRun?>(nil)
 
-  /// - Parameter microphone: what is sent in calls; nil: nothing ever comes from it.
+  /// - Parameter microphone: the sound sent in calls; nil: there is no microphone.
   public init(microphone: (any AudioSource)? = nil) { self.microphone = microphone ?? NoMicrophone() }
 
   deinit { stopPlayout() }
 
-  /// See `AudioDevice`.
+  /// Starts to consume sound of `source`.
   public func startPlayout(source: any PlayoutSource) {
     stopPlayout()
     let new = PlayoutRun(source)
@@ -23,7 +23,7 @@ public final class SilentAudioDevice: AudioDevice {
     run.withLock { $0 = new }
   }
 
-  /// See `AudioDevice`.
+  /// Stops consuming sound.
   public func stopPlayout() {
     let old = run.withLock { run in
       defer { run = nil }
@@ -32,7 +32,7 @@ public final class SilentAudioDevice: AudioDevice {
     old?.stop()
   }
 
-  /// None is needed.
+  /// No echo cancellation: nothing is played.
   public var echoCancellation: EchoCancellation { .none("Nothing is played, so nothing can be heard again.") }
 }
 

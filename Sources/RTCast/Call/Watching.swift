@@ -5,20 +5,20 @@ import RTCPrimitives
 import RTCSignaling
 import RTCSignalingNIO
 
-/// One cast as a viewer has it: connects to a WHEP service, or by descriptions that travel any other way, and makes tracks
-/// of what comes. Sends nothing.
+/// A viewer of one cast: connects to a WHEP service, or by descriptions that an application exchanges, and makes tracks
+/// of the received media. Sends no media.
 public actor Watching {
-  /// What happens to what is watched.
+  /// An event of a `Watching`.
   public enum Event: Sendable {
     /// Media flows.
     case connected
     /// A video began.
     case videoAdded(RemoteVideoTrack)
-    /// It ended.
+    /// The video has ended.
     case videoRemoved(RemoteVideoTrack)
     /// Played by the audio device already.
     case audioAdded(RemoteAudioTrack)
-    /// It ended.
+    /// The audio has ended.
     case audioRemoved(RemoteAudioTrack)
     /// Something does not work; the sentence says what.
     case warning(String)
@@ -26,23 +26,23 @@ public actor Watching {
     case ended(PublishFailure?)
   }
 
-  /// What happens, in order. One reader.
+  /// Events in order. For one reader.
   public nonisolated let events: AsyncStream<Event>
   private let continuation: AsyncStream<Event>.Continuation
   private let peers: PeerLoop
   private let options: PeerConnection.Configuration
   private let loudspeaker: Loudspeaker
-  /// Of descriptions that travel any other way.
+  /// The connection made by descriptions that an application exchanges.
   private var connection: PeerConnection?
   /// To a service.
   private var driver: WHIPDriver?
   private var following: [Task<Void, Never>] = []
-  /// The one that was made last.
+  /// The connection that was made last.
   private var latest: PeerConnection?
 
   /// - Parameters:
   ///   - peers: the media plane.
-  ///   - audioDevice: whose loudspeaker plays the sound; nil: only those who listen to the tracks hear it.
+  ///   - audioDevice: its loudspeaker plays the sound; nil: only sinks of the tracks receive the sound.
   public init(
     peers: PeerLoop, configuration: CallConfiguration = CallConfiguration(), audioDevice: (any AudioDevice)? = nil,
     codecs: CodecRegistry = .standard
@@ -62,9 +62,9 @@ public actor Watching {
     (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(1_024))
   }
 
-  /// Watches what a WHEP service has, and returns when its answer is applied. When the connection is lost, it is made anew
-  /// for a while; the service's goodbye is the end. The resource is deleted by `close`.
-  /// - Parameter url: of the service, or of a page that `rtcast` serves (then `/whep` there).
+  /// Watches a stream of a WHEP service, and returns when the service's answer is applied. If the connection is lost,
+  /// it is re-established for a limited time. If the service closes it, watching ends. `close` deletes the resource.
+  /// - Parameter url: the service's address, or that of a page served by `rtcast` (its endpoint is `/whep`).
   public func watch(_ url: String, token: String?) async throws(PublishFailure) {
     let endpoint = WebAddress(url).flatMap(Self.service)?.description ?? url
     do {
@@ -80,7 +80,7 @@ public actor Watching {
     }
   }
 
-  /// What a page that `rtcast` serves plays; nil for an address of anything else.
+  /// The WHEP endpoint of a page served by `rtcast`; nil for any other address.
   private static func service(of page: WebAddress) -> WebAddress? {
     let path = page.target.prefix { $0 != "?" }
     guard path == "/" || path == "/watch" || path == "/watch/" else { return nil }
@@ -148,7 +148,7 @@ public actor Watching {
     continuation.finish()
   }
 
-  /// - Parameter hear: is told of every event that is no track's.
+  /// - Parameter hear: receives every event that does not belong to a track.
   private func follow(
     _ connection: PeerConnection, _ hear: @escaping @Sendable (PeerConnectionEvent) async -> Void
   ) {

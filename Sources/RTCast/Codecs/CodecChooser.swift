@@ -2,12 +2,12 @@ import RTCEngine
 import RTCMedia
 package import RTCPrimitives
 
-/// Chooses what the main rung is encoded with: the best that most viewers decode and that this machine encodes in time.
+/// Chooses the codec of the main rung: the best one that most viewers decode and that this machine encodes in time.
 /// Sans-IO; `now` comes with each call.
 package struct CodecChooser: Sendable {
   /// A way to encode.
   package struct Candidate: Sendable {
-    /// It samples the colours of each pixel.
+    /// Whether chroma is sampled for each pixel (4:4:4).
     package var isFullChroma: Bool
     /// For each megapixel.
     package var cost: TimeDelta
@@ -15,11 +15,11 @@ package struct CodecChooser: Sendable {
     package init(isFullChroma: Bool, cost: TimeDelta) { (self.isFullChroma, self.cost) = (isFullChroma, cost) }
   }
 
-  /// What is to be encoded, and for whom.
+  /// The content and the audience of the encoder.
   package struct Situation: Hashable, Sendable {
-    /// Those who are heard of.
+    /// The number of viewers whose codecs are known.
     package var viewers = 0
-    /// How many of them decode each candidate.
+    /// For each candidate, the number of viewers that decode it.
     package var takers: [Int] = []
     /// The picture's, in millions.
     package var megapixels = 0.0
@@ -27,9 +27,9 @@ package struct CodecChooser: Sendable {
     package var frameRate = 5.0
     /// The pictures have colours of their own for each pixel, and it is words rather than films that are seen.
     package var wantsFullChroma = true
-    /// What the main rung may take now.
+    /// The present bitrate of the main rung.
     package var rate = BitRate.megabitsPerSecond(6)
-    /// What it may take at most, which counts before the network is known.
+    /// The maximum bitrate of the main rung, used before the network is known.
     package var highestRate = BitRate.megabitsPerSecond(6)
 
     package init() {}
@@ -38,11 +38,11 @@ package struct CodecChooser: Sendable {
   /// The best first.
   private var candidates: [Candidate]
   private let processors: Int
-  /// What is encoded with.
+  /// The index of the candidate in use.
   package private(set) var current: Int
   private var situation = Situation()
   private var lastChange: Timestamp?
-  /// Another has been better since then.
+  /// The time since which another candidate has been better.
   private var betterSince: Timestamp?
   /// How long pictures took with `current`, in the window at hand.
   private var work = (time: TimeDelta.zero, count: Int64(0))
@@ -58,9 +58,9 @@ package struct CodecChooser: Sendable {
     current = best(within: situation.highestRate)
   }
 
-  /// What to encode with from now on.
+  /// Returns the index of the candidate to encode with.
   ///
-  /// A change costs everybody a key frame, so it comes at once only where nobody has a picture yet.
+  /// A change requires a key frame for every viewer, so it is immediate only while no viewer has a picture.
   package mutating func choose(_ new: Situation, now: Timestamp) -> Int {
     let isFirst = situation.viewers == 0
     situation = new
@@ -112,7 +112,7 @@ package struct CodecChooser: Sendable {
     return situation.takers.indices.contains(index) && situation.takers[index] * 2 > situation.viewers
   }
 
-  /// What is chosen already may take a little more, so that two do not take turns.
+  /// The candidate in use may take a little more, so that two do not alternate.
   private func isInTime(_ index: Int) -> Bool {
     let slack = index == current ? 1.25 : 1
     let picture = candidates[index].cost.seconds * situation.megapixels
@@ -123,19 +123,19 @@ package struct CodecChooser: Sendable {
 }
 
 private enum Limits {
-  /// So long another must have been better.
+  /// How long another candidate must have been better before a change.
   static let patience = TimeDelta.seconds(Int64(5))
   /// Between two changes.
   static let changeInterval = TimeDelta.seconds(Int64(30))
   /// Pictures whose mean counts.
   static let window = Int64(30)
-  /// Seconds for a picture that changed as a whole: what is later is felt.
+  /// The maximum time, in seconds, to encode a picture that changed as a whole. A longer delay is noticeable.
   static let longestPicture = 0.09
   /// Bits per second for each megapixel. While 1080p scrolls within 1 Mbit/s, AV1 shows 42 dB of luma in 4:2:0 and 32 in
   /// 4:4:4; within 2.5 Mbit/s 48 and 44, and red, green and blue 27 and 39 dB.
   static let fullChromaRate = 0.9e6
-  /// Of all processors.
+  /// The maximum share of all processors.
   static let processorShare = 0.35
-  /// Of one: the encoder's thread is to be idle for when more is to be done.
+  /// The maximum share of one processor; the encoder's thread needs reserves for busier content.
   static let threadShare = 0.8
 }

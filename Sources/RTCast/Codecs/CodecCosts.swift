@@ -3,25 +3,25 @@ public import RTCPrimitives
 
 /// How long encoding takes on this machine, by format: what `CodecRegistry.measureCosts` found, here or in an earlier run.
 public struct CodecCosts: Hashable, Sendable {
-  /// One way to encode, and what it takes.
+  /// The cost of one way to encode.
   public struct Entry: Hashable, Sendable {
-    /// What is encoded with.
+    /// The codec.
     public var codec: VideoCodec
     /// How finely colours are sampled.
     public var chroma: ChromaSampling
-    /// Of a scrolling page of text, for each megapixel of the picture; of one thread.
+    /// Processor time of one thread for each megapixel of a scrolling page of text.
     public var perMegapixel: TimeDelta
 
-    /// One way to encode, and what it takes.
+    /// Makes the cost of one way to encode.
     public init(codec: VideoCodec, chroma: ChromaSampling, perMegapixel: TimeDelta) {
       (self.codec, self.chroma, self.perMegapixel) = (codec, chroma, perMegapixel)
     }
   }
 
-  /// In no order; what cannot be encoded is not among them.
+  /// The costs, in no order; formats that cannot be encoded are absent.
   public var entries: [Entry]
 
-  /// What encoding takes.
+  /// Makes a table of costs.
   public init(_ entries: [Entry]) { self.entries = entries }
 
   /// Nil: not measured.

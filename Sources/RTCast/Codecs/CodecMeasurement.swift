@@ -4,8 +4,8 @@ import RTCNet
 import RTCPrimitives
 
 extension CodecRegistry {
-  /// Encodes a scrolling page of coloured text in every way there is, each for a fifth of a second at most, on this thread. What
-  /// refuses is left out.
+  /// Measures every available way to encode with a scrolling page of coloured text, each for at most a fifth of a
+  /// second, on this thread. Encoders that fail are left out.
   public func measureCosts() -> CodecCosts {
     var measurement = CodecMeasurement()
     var costs = CodecCosts([])
@@ -26,7 +26,7 @@ private struct CodecMeasurement: ~Copyable {
   private static let step = 18
   private static let mostPictures = 14
   private static let fewestPictures = 3
-  /// Of key frames and the first pictures after them, which take longer.
+  /// The number of first frames left out: key frames and the pictures after them take longer.
   private static let warmUp = 3
   private static let time = TimeDelta.milliseconds(100)
   private var converter = FrameConverter()
@@ -53,7 +53,7 @@ private struct CodecMeasurement: ~Copyable {
           start = end
           continue
         }
-        // What is left out for lack of rate takes no time.
+        // Frames dropped for lack of rate are not measured.
         if coded != nil { times.append(end - begun) }
         if end - start > Self.time, times.count >= Self.fewestPictures { break }
       }

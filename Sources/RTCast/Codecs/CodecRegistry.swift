@@ -9,19 +9,20 @@ import RTCEngine
 package import RTCIsolation
 public import RTCMedia
 
-/// Which codecs broadcasts and calls may encode and decode with. A value: pass your own to add or replace one.
+/// The codecs that broadcasts and calls may encode and decode with. A value: pass a changed copy to add or replace a
+/// codec.
 public struct CodecRegistry: Sendable {
   private var factories: [VideoCodec: VideoEncoderFactory] = [:]
   private var libraries: [VideoCodec: String] = [:]
   private var chromas: [VideoCodec: Set<ChromaSampling>] = [:]
-  /// What encodes sound, as Opus; nil sends none.
+  /// The factory of audio encoders, for Opus; nil: no sound is sent.
   public var audioFactory: AudioEncoderFactory?
   private var decoders: [VideoCodec: VideoDecoderFactory] = [:]
   /// FFmpeg decodes what nothing is registered for, where its libraries are installed.
   private var usesFFmpeg = false
   /// Has received pictures decoded in processes of their own; nil: in this one.
   package var isolation: IsolatedDecoders?
-  /// What decodes received sound, which is Opus; nil plays none.
+  /// The factory of audio decoders, for Opus; nil: no sound is played.
   public var audioDecoder: AudioDecoderFactory?
 
   /// An empty registry.
@@ -52,10 +53,10 @@ public struct CodecRegistry: Sendable {
     return registry
   }
 
-  /// Adds `factory` for `codec`, in the place of any before.
+  /// Adds `factory` for `codec`, replacing the previous one.
   /// - Parameters:
-  ///   - library: name and version of what encodes, for a report to a person.
-  ///   - chroma: what the encoder can be asked for as `VideoEncoderSettings.chroma`.
+  ///   - library: name and version of the encoder, for reports to a person.
+  ///   - chroma: the values of `VideoEncoderSettings.chroma` that the encoder supports.
   public mutating func register(
     _ codec: VideoCodec, library: String? = nil, chroma: Set<ChromaSampling> = [.quarter],
     factory: @escaping VideoEncoderFactory
@@ -70,12 +71,12 @@ public struct CodecRegistry: Sendable {
     decoders[codec] = factory
   }
 
-  /// What decodes received pictures, by codec. FFmpeg's libraries are loaded when this is asked for the first time.
+  /// The factories of video decoders, by codec. The first call loads FFmpeg's libraries.
   public var videoDecoders: [VideoCodec: VideoDecoderFactory] {
     isolation?.factories(of: ownDecoders.keys) ?? ownDecoders
   }
 
-  /// What decodes the sound of one remote peer.
+  /// The decoder of one remote peer's sound, in a process of its own where decoders are isolated.
   package var audioDecoderOfPeer: AudioDecoderFactory? { audioDecoder.map { isolation?.audioFactory() ?? $0 } }
 
   /// Makes the decoder of sound in its process.
@@ -108,12 +109,13 @@ public struct CodecRegistry: Sendable {
     return VideoCodec.allCases.filter { known[$0] != nil }
   }
 
-  /// What remote peers are told that we take, the best first: what we encode ourselves before what files are in.
+  /// The formats offered for receiving, the best first: formats that we also encode come before formats found in files
+  /// only.
   var receivableFormats: [VideoPayloadFormat] {
     let common = EncodedVideoFormat.common.map { VideoPayloadFormat($0) }
     return decodable.flatMap { codec in
       var formats = common.filter { $0.codec == codec }
-      // What we may send in full colour we take as well.
+      // Formats that we may send with full chroma are received too.
       if codec == .vp9 || codec == .av1 { formats.append(VideoPayloadFormat(codec: codec, chroma: .full)) }
       return formats.isEmpty ? [VideoPayloadFormat(codec: codec)] : formats
     }
@@ -136,22 +138,22 @@ public struct CodecRegistry: Sendable {
       codec, codecs(with: chroma).contains(codec) ? chroma : .quarter, makeEncoder: factory(for: codec))
   }
 
-  /// How pictures are encoded for those who cannot decode `main`: VP8, which all decode, else the same codec with a colour
-  /// for four pixels; the same where there is nothing else.
+  /// The format for viewers that cannot decode `main`: VP8, which all viewers decode, else the same codec with 4:2:0;
+  /// `main` itself if there is no other.
   func fallback(for main: CodedFormat) -> CodedFormat {
     if factories[.vp8] != nil { return coded(.vp8, .quarter) }
     return chromas[main.format.codec]?.contains(.quarter) == true ? coded(main.format.codec, .quarter) : main
   }
 
-  /// How pictures are encoded for those who can decode neither of `others`: H.264, which some know alone; nil where it is one of
-  /// them, or there is no encoder.
+  /// The format for viewers that can decode none of `others`: H.264, the only codec of some viewers; nil if `others`
+  /// contains it or there is no encoder.
   func spare(besides others: [CodedFormat]) -> CodedFormat? {
     guard factories[.h264] != nil, !others.contains(where: { $0.format.codec == .h264 }) else { return nil }
     return coded(.h264, .quarter)
   }
 
-  /// What a main rung may be encoded with, by the quality that each gives a page of text at the same rate (RESULTS.md of the
-  /// benchmarks); nil where the options name a codec, or nothing was measured.
+  /// The candidates for the main rung, ordered by the quality of a page of text at equal rate (Benchmarks/RESULTS.md);
+  /// nil if the options name a codec, or no costs were measured.
   func selection(_ options: Broadcast.Options, _ contentHint: ContentHint) -> CodecSelection? {
     guard let costs = options.codecCosts else { return nil }
     let measured = Self.byQuality.compactMap { codec, chroma -> (format: CodedFormat, cost: TimeDelta)? in

@@ -2,7 +2,7 @@ import RTCEngine
 import RTCMedia
 package import RTCPrimitives
 
-/// What the main rung may be encoded with, and the choice among it. The side rung is encoded with `fallback`.
+/// The candidates for the main rung's codec, and the choice among them. The side rung is encoded with `fallback`.
 package struct CodecSelection: Sendable {
   /// The best first.
   package let formats: [CodedFormat]

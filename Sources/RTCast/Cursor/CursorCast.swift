@@ -6,11 +6,12 @@ import RTCPrimitives
 import RTCSCTP
 import Synchronization
 
-/// The pointer of the source, for viewers whose page draws it: in the picture as soon as one viewer needs it there.
+/// The pointer of the source, for viewers whose page draws it. It is drawn into the picture as soon as one viewer needs
+/// it there.
 ///
-/// `CursorScheduler` decides, under the lock; messages are queued under it, so that their order is that of what happened.
+/// `CursorScheduler` decides, under the lock; messages are queued under it, so that their order is that of the events.
 package final class CursorCast: Sendable {
-  /// The reports of one run of a capturer; those of an earlier one are not heard.
+  /// The reports of one run of a capturer; reports of an earlier run are ignored.
   fileprivate final class Input: CursorConsumer {
     private let take: @Sendable (CursorReport, Input) -> Void
 
@@ -36,7 +37,7 @@ package final class CursorCast: Sendable {
 
   private let state = Mutex(State())
 
-  /// Tells nobody anything any more.
+  /// Stops sending messages.
   func stop() {
     state.withLock { state in
       state.isOpen = false
@@ -57,19 +58,19 @@ package final class CursorCast: Sendable {
     perform { scheduler, now, out in scheduler.reset(now, into: &out) }
   }
 
-  /// There is a pointer to tell of.
+  /// Whether the source has a pointer to report.
   var isOffered: Bool { state.withLock { $0.capturer != nil } }
 
   private func take(_ report: CursorReport, from input: Input) {
     perform(if: { $0.input === input }) { scheduler, now, out in scheduler.take(report, now: now, into: &out) }
   }
 
-  /// Somebody keeps what is sent.
+  /// A recorder is attached: the pointer must be in the picture.
   func setRecorded() { perform { scheduler, now, out in scheduler.setRecorded(true, now: now, into: &out) } }
 
   // MARK: - Viewers, any thread
 
-  /// What happens to a viewer's connection.
+  /// Handles an event of a viewer's connection.
   func handle(_ event: PeerConnectionEvent, of connection: PeerConnection) async {
     let id = connection.id
     switch event {

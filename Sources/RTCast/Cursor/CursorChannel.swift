@@ -2,7 +2,7 @@ import RTCCursor
 import RTCPeer
 import RTCSCTP
 
-/// One of the two channels of a viewer's page that draws the pointer. What it says comes on the loop's thread.
+/// One of the two channels of a viewer's page that draws the pointer. Messages arrive on the loop's thread.
 final class CursorChannel: DataChannelDelegate {
   enum Event {
     case said(CursorViewerMessage)
@@ -17,7 +17,7 @@ final class CursorChannel: DataChannelDelegate {
     (self.channel, self.kind, self.onEvent) = (channel, kind, onEvent)
   }
 
-  /// Which of the two this is, by its protocol and reliability; nil: none of ours.
+  /// The kind of a channel, by its protocol and reliability; nil: not one of these channels.
   static func kind(of channel: DataChannel) -> CursorScheduler.Channel? {
     guard channel.maxPacketLifeTime == nil else { return nil }
     return switch channel.protocol {
@@ -45,7 +45,7 @@ final class CursorChannel: DataChannelDelegate {
 
   func dataChannel(_ channel: DataChannel, didReceiveMessageWith buffer: DataBuffer) {
     guard kind == .everything, buffer.isBinary, let message = CursorViewerMessage(parsing: buffer.data.span) else {
-      // No page of ours: whoever it is has no use for what we say.
+      // Not a page of rtcast: close the channel.
       channel.close()
       return onEvent(.closed)
     }

@@ -5,9 +5,9 @@ package import RTCPrimitives
 package struct EncodingAllowance {
   /// Time of one core that is earned as time passes, and spent.
   private struct Account {
-    /// Of one core's time, above 0.
+    /// The allowed share of one core's time, above 0.
     let share: Double
-    /// Time spent beyond what was earned.
+    /// Time spent beyond the allowance.
     var debt = TimeDelta.zero
     var updated = Timestamp.zero
 
@@ -33,7 +33,7 @@ package struct EncodingAllowance {
   private static let advance = TimeDelta.milliseconds(300)
   /// The process may be so far beyond its limit: a frame that is encoded is no reason to stop.
   private static let processAdvance = TimeDelta.milliseconds(50)
-  /// What was spent beyond the limit is forgotten so soon.
+  /// How long an excess counts.
   private static let memory = TimeDelta.seconds(Int64(1))
 
   /// - Parameters:
@@ -47,7 +47,7 @@ package struct EncodingAllowance {
   /// Work of `time` ended now.
   package mutating func note(_ time: TimeDelta, now: Timestamp) { own.note(time, now: now) }
 
-  /// There is a limit, so that `noteProcess` is to be called before `nextTurn` is asked.
+  /// Whether there is a limit; if so, call `noteProcess` before `nextTurn`.
   package var hasLimit: Bool { process != nil }
 
   /// - Parameter time: what all threads of the process have spent since it began.

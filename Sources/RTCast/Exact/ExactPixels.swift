@@ -8,20 +8,20 @@ import RTCSCTP
 import RTCSignaling
 import Synchronization
 
-/// Exact pixels of what rests, for viewers whose page draws them over the video, and the whole picture for whoever has only
-/// just come. Of screens alone.
+/// Exact pixels of still parts of a screen, for viewers whose page draws them over the video, and the whole picture for
+/// viewers that have just joined.
 ///
-/// The newest picture is kept as a lease on the capturer's memory. `ExactScheduler` decides, under the lock; comparing is done
-/// by whoever has the video encoders, before a picture is encoded, and encoding on a thread of its own. Messages are queued
-/// under the lock, so that their order is that of what happened.
+/// The newest picture is kept as a lease on the capturer's memory. `ExactScheduler` decides, under the lock. The thread
+/// that has the video encoders compares pictures before it encodes them; exact pixels are encoded on a thread of their
+/// own. Messages are queued under the lock, so that their order is that of the events.
 package final class ExactPixels: Sendable {
   /// How it is done.
   struct Options: Sendable {
     /// Larger pictures are scaled down by the video, and are then not sent as they are.
     var maximumSize: PixelSize?
-    /// Of one core's time, for encoding.
+    /// The share of one core's time for encoding exact pixels.
     var cpuShare = 0.5
-    /// Of one core's time, for the whole process, above which nothing is encoded; nil: none.
+    /// The share of one core's time, for the whole process, above which no exact pixels are encoded; nil: no limit.
     var cpuLimit: Double?
   }
 
@@ -33,10 +33,10 @@ package final class ExactPixels: Sendable {
     var version: UInt64 = 0
     var isScreen: Bool
     var viewers: [String: ExactViewerChannel] = [:]
-    /// What networks of connections bear, told before there is a channel.
+    /// Bandwidth estimates of connections that have no channel yet.
     var rates: [String: BitRate] = [:]
     var snapshot: Snapshot?
-    /// Who waits for the picture.
+    /// Requests that wait for the picture.
     var waiting: [CheckedContinuation<CastSnapshot?, Never>] = []
     var allowance: EncodingAllowance
     var isOpen = true
@@ -105,7 +105,7 @@ package final class ExactPixels: Sendable {
     }
   }
 
-  /// Somebody is to be told which blocks change, or may ask.
+  /// Whether a viewer is to be told which blocks change, or may ask for them.
   var isWatched: Bool { state.withLock { $0.scheduler.wantsChanges(MonotonicClock.now()) } }
 
   /// The picture that is encoded next; before any frame of it.
@@ -137,9 +137,9 @@ package final class ExactPixels: Sendable {
     }
   }
 
-  /// All who see the video wait for exact pixels of what rests, which come first: finer video would delay them, and be seen
-  /// for a moment.
-  /// - Parameter count: who sees the video.
+  /// Whether all viewers wait for exact pixels of still parts. Refinement of the video would delay these, and be
+  /// visible only briefly.
+  /// - Parameter count: the number of viewers of the video.
   func wantsRate(ofViewers count: Int, _ now: Timestamp) -> Bool {
     state.withLock { state in
       guard state.isOpen, state.allowance.nextTurn <= now + Self.shortWait else { return false }
@@ -161,7 +161,7 @@ package final class ExactPixels: Sendable {
   /// Pictures are a screen's now, so that a viewer's channel has a use.
   var isOffered: Bool { state.withLock { $0.isScreen } }
 
-  /// What happens to a viewer's connection.
+  /// Handles an event of a viewer's connection.
   func handle(_ event: PeerConnectionEvent, of connection: PeerConnection) async {
     switch event {
     case .targetBitrateChanged(let rate, _):
@@ -215,7 +215,7 @@ package final class ExactPixels: Sendable {
     waiter.ring()
   }
 
-  /// Of each viewer whose page has opened the channel, by its connection.
+  /// The statistics of each viewer whose page has opened the channel, by connection.
   var statistics: [String: ExactViewerStatistics] { state.withLock { $0.scheduler.statistics } }
 
   // MARK: - Snapshots, any task
@@ -308,7 +308,7 @@ extension ExactPixels.State {
     perform { scheduler, out in scheduler.reset(MonotonicClock.now(), into: &out) }
   }
 
-  /// One that need not be made, if there is one; who gets it may name it for a while.
+  /// A snapshot that is already encoded, if there is one. Its receiver may refer to it for a limited time.
   fileprivate mutating func currentSnapshot(_ now: Timestamp) -> CastSnapshot? {
     guard let snapshot else { return nil }
     let isNewest = snapshot.version == version

@@ -2,7 +2,7 @@ import RTCExact
 import RTCPeer
 import RTCSCTP
 
-/// The channel of one viewer's page. What it says comes on the loop's thread.
+/// The channel of one viewer's page. Messages arrive on the loop's thread.
 final class ExactViewerChannel: DataChannelDelegate {
   enum Event {
     case said(ExactViewerMessage)
@@ -29,7 +29,7 @@ final class ExactViewerChannel: DataChannelDelegate {
 
   func dataChannel(_ channel: DataChannel, didReceiveMessageWith buffer: DataBuffer) {
     guard buffer.isBinary, let message = ExactViewerMessage(parsing: buffer.data.span) else {
-      // No page of ours: whoever it is has no use for what we say.
+      // Not a page of rtcast: close the channel.
       channel.close()
       return onEvent(.closed)
     }

@@ -3,18 +3,18 @@ package import RTCMedia
 package import RTCPrimitives
 import RTCResample
 
-/// What is wanted of an encoder of sound; taken over before each block.
+/// The settings of an audio encoder; applied before each block.
 package struct AudioEncoderControls: Sendable {
   package var settings: AudioEncoderSettings
-  /// What those who listen ask for.
+  /// The preferences that listeners have signaled.
   package var preferences = OpusPreferences()
   /// Whether anybody listens.
   package var isActive = false
   package var isMuted = false
-  /// Nothing is sent, whatever the source delivers.
+  /// Whether nothing is sent, whatever the source delivers.
   package var isHeld = false
 
-  /// What the encoder is to be set to.
+  /// The settings to apply to the encoder.
   var effective: AudioEncoderSettings { preferences.applied(to: settings) }
 
   package init(settings: AudioEncoderSettings) { self.settings = settings }
@@ -43,10 +43,10 @@ package struct AudioStage: ~Copyable {
   private var controls: AudioEncoderControls
   private var encoder: (any AudioEncoder)?
   private let framer: AudioFramer
-  /// What the next packet is made of, and when its first sample was heard.
+  /// Samples of the next packet, and the capture time of the first.
   private var gathered: [Float] = []
   private var gatheredTime = Timestamp.zero
-  /// Where the next packet stands.
+  /// The position of the next packet.
   private var timeline = PacketTimeline()
   private var wasSilent = true
   private var failures: [AudioEncoderError] = []
@@ -61,7 +61,7 @@ package struct AudioStage: ~Copyable {
 
   package mutating func apply(_ new: AudioEncoderControls) { controls = new }
 
-  /// What went wrong since the last call.
+  /// Failures since the last call.
   package mutating func takeFailures() -> [AudioEncoderError] {
     guard !failures.isEmpty else { return [] }
     defer { failures.removeAll() }
@@ -103,7 +103,7 @@ package struct AudioStage: ~Copyable {
 
   // MARK: - Work
 
-  /// The source's clock has leapt, or there is another source: what was gathered is not continued.
+  /// Discards the collected samples: the source's clock has leapt, or the source has changed.
   private mutating func startAnew() {
     statistics.discontinuities += 1
     gathered.removeAll(keepingCapacity: true)
@@ -163,7 +163,7 @@ package struct PacketTimeline: Sendable {
   package static let tolerance = TimeDelta.milliseconds(60)
   private static let rate: Int64 = 48_000
 
-  /// Where the next packet stands if sound goes on, and the moment that is.
+  /// The expected position and time of the next packet; nil before the first.
   private var next: (position: Int64, time: Timestamp)?
 
   package init() {}

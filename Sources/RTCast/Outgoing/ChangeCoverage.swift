@@ -6,14 +6,14 @@ import RTCPrimitives
 struct ChangeCoverage {
   /// Steps closer to each other than this are of one change.
   private static let window = TimeDelta.milliseconds(300)
-  /// Of 64 cells: what must be new for a key frame to cost about as much as any other frame.
+  /// The number of changed cells, of 64, at which a key frame costs about as much as any other frame.
   private static let broad = 54
 
   private var cells: UInt64 = 0
   private var start = Timestamp.zero
 
-  /// Takes in what changed; nil = everything.
-  /// - Returns: true when that makes the change a broad one: nearly the whole picture is new. Begins anew then.
+  /// Adds the changed rectangles; nil = the whole picture.
+  /// - Returns: true if nearly the whole picture has changed. The count then starts again.
   mutating func isBroad(adding rects: [PixelRect]?, of size: PixelSize, now: Timestamp) -> Bool {
     if now - start > Self.window { (cells, start) = (0, now) }
     for rect in rects ?? [PixelRect(size)] { add(rect, of: size) }

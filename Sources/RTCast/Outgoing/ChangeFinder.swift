@@ -1,10 +1,11 @@
 package import RTCExact
 package import RTCMedia
 
-/// Finds what really changed of a screen. Damage says where something was painted: under a compositor, or in a browser that
-/// paints everything anew, that is the whole picture for a caret that blinks.
+/// Finds the parts of a screen that really changed. Damage only says which parts were painted: under a compositor, or
+/// in a browser that repaints everything, that is the whole picture for a blinking caret.
 ///
-/// Pictures are compared whole, 1.4 ms at 1080p, while somebody asks, or while the damage is wide. The newest picture is held.
+/// Pictures are compared as a whole, 1.4 ms at 1080p, while a caller asks for changes or the damage is wide. The newest
+/// picture is held.
 package struct ChangeFinder: Sendable {
   private var last: VideoFrame?
   /// Pictures compared without a break.
@@ -14,12 +15,12 @@ package struct ChangeFinder: Sendable {
 
   /// Damage of more than one part in so many of the picture is worth a comparison.
   private static let wideShare = 16
-  /// As many pictures more are compared after one with wide damage.
+  /// The number of pictures compared after one with wide damage.
   private static let attentionSpan = 64
-  /// A capturer reads whole rows, so a change may be in the picture before its damage is told: until so many pictures were compared,
-  /// what their damage says counts as well.
+  /// A capturer reads whole rows, so a change may be in the picture before its damage is reported. For this number of
+  /// compared pictures, reported damage counts as changed too.
   private static let settled = 3
-  /// Scattered changes are told in so many rectangles at most.
+  /// The maximum number of rectangles for scattered changes.
   private static let maximumRects = 128
 
   package init() {}
@@ -27,9 +28,9 @@ package struct ChangeFinder: Sendable {
   /// Takes a picture that nobody sees.
   package mutating func skip(_ frame: VideoFrame) { (last, compared) = (frame, 0) }
 
-  /// Takes the picture that comes next.
-  /// - Parameter isAsked: somebody wants to know the blocks that changed, whatever the damage is.
-  /// - Returns: the picture, its damage no more than what changed; and the blocks that changed, nil where that is unknown.
+  /// Takes the next picture.
+  /// - Parameter isAsked: whether the caller needs the changed blocks, whatever the damage is.
+  /// - Returns: the picture, its damage reduced to the changes; and the changed blocks, nil if unknown.
   package mutating func take(_ frame: VideoFrame, isAsked: Bool) -> (frame: VideoFrame, changed: BlockSet?) {
     attention = Self.isWide(frame) ? Self.attentionSpan : max(0, attention - 1)
     guard isAsked || attention > 0, let last, last.canBeCompared(with: frame) else {

@@ -1,13 +1,14 @@
 package import RTCMedia
 package import RTCPrimitives
 
-/// Judges each second whether the rate suffices for what is captured, and decides what gives way, by content hint.
+/// Decides each second whether the rate suffices for the captured pictures, and which quality to reduce, by content
+/// hint.
 ///
-/// `detail` and `text` keep size and sharpness: the encoder leaves pictures out, and goes to its coarsest quantiser
-/// when that is not enough; the policy only tells it. `motion` keeps the frame rate: the size goes down in steps. A
-/// machine without clock; seconds in which next to nothing changes count for nothing.
+/// With `detail` and `text`, size and sharpness are kept: the encoder skips pictures and, if that is not enough, uses
+/// its coarsest quantizer. The policy only tells it to. With `motion`, the frame rate is kept: the size is reduced in
+/// steps. Sans-IO. Seconds with almost no change are ignored.
 package struct DegradationPolicy: Sendable {
-  /// The size pictures are coded at, relative to what they would be; each change costs a key frame.
+  /// The size of coded pictures, relative to the full size; each change requires a key frame.
   package enum Scale: Int, Comparable, Sendable {
     case half = 2
     case threeQuarters = 3
@@ -22,10 +23,10 @@ package struct DegradationPolicy: Sendable {
     }
   }
 
-  /// What gives way now.
+  /// The present reduction of quality.
   package struct Decision: Hashable, Sendable {
     package var scale: Scale
-    /// Pictures a second that are left; nil: all of them.
+    /// The remaining number of pictures a second; nil: all.
     package var frameRate: Double?
     /// Pictures are about as coarse as they may get.
     package var isCoarse: Bool
@@ -39,7 +40,7 @@ package struct DegradationPolicy: Sendable {
     package var isLimited: Bool { scale != .full || frameRate != nil || isCoarse }
   }
 
-  /// What one second was like.
+  /// Measurements of one second.
   private struct Tally {
     var captured = 0
     var coded = 0
@@ -74,7 +75,7 @@ package struct DegradationPolicy: Sendable {
 
   package init() {}
 
-  /// When the second at hand ends, while something gives way; nil otherwise.
+  /// The end of the present second, while quality is reduced; nil otherwise.
   package var deadline: Timestamp? { decision.isLimited ? tallyEnd : nil }
 
   /// A picture with changes was captured.
@@ -100,7 +101,7 @@ package struct DegradationPolicy: Sendable {
     guard let end = tallyEnd else { return tallyEnd = now + .seconds(Int64(1)) }
     guard now >= end else { return }
     judge(tally, hint)
-    // What comes after a rest begins a second of its own.
+    // The first picture after a pause begins a new second.
     let rested = min(60, (now - end).nanoseconds / 1_000_000_000)
     for _ in 0..<rested { judge(Tally(), hint) }
     tally = Tally()
@@ -114,7 +115,7 @@ package struct DegradationPolicy: Sendable {
     if !second.isRest { roomySeconds = second.hasRoom ? roomySeconds + 1 : 0 }
     if shortSeconds >= 2 {
       let rate = second.leavesOut ? Double(max(1, second.coded)) : nil
-      // Only what is worth a word.
+      // Report only relevant differences.
       let isNews = (rate == nil) != (decision.frameRate == nil)
       let factor = (rate ?? 1) / (decision.frameRate ?? 1)
       if isNews || factor < 0.67 || factor > 1.5 { decision.frameRate = rate }

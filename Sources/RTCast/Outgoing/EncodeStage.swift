@@ -2,7 +2,7 @@ import RTCConvert
 package import RTCMedia
 package import RTCPrimitives
 
-/// What is wanted of an encoder; gathered while it works, taken over before each frame.
+/// The settings of an encoder; collected while it works and applied before each frame.
 package struct EncoderControls: Hashable, Sendable {
   package var bitrate: BitRate
   package var bitrates: ClosedRange<BitRate>
@@ -10,11 +10,12 @@ package struct EncoderControls: Hashable, Sendable {
   package var contentHint: ContentHint
   package var isActive: Bool
   package var wantsKeyFrame = false
-  /// When what was encoded before has been sent.
+  /// The time at which the frames encoded so far will have been sent.
   package var drained = Timestamp.zero
-  /// Viewers of the side rung wait for a key frame: it is made where it costs those who watch next to nothing.
+  /// Viewers of the side rung wait for a key frame of this rung. It is made when it costs the present viewers almost
+  /// nothing.
   package var awaitsHandover = false
-  /// Every viewer can be told of another matrix than BT.601, so that such pictures need no conversion.
+  /// Whether all viewers support other matrices than BT.601, so that pictures need no conversion.
   package var keepsColorSpace = false
 
   package init(_ settings: EncodingSettings) {
@@ -40,19 +41,19 @@ package struct EncodeStage: ~Copyable {
   private var converter = FrameConverter()
   private var source = EncodeJob.Source.inputPicture
   private var rotation = VideoRotation.none
-  /// What the encoder's pictures are in; changes with a key frame only.
+  /// The colour space of the encoder's pictures; changes with key frames only.
   private var colorSpace = ColorSpace.bt601Limited
   private var frameHint: ContentHint?
-  /// What the encoder was not told of yet; nil = everything.
+  /// Changes that the encoder has not received yet; nil = the whole picture.
   private var untold: [PixelRect]?
   /// False while the encoder's input picture is older than `source`.
   private var pictureIsCurrent = false
-  /// The next frame is the first of another source or matrix: a key frame, whatever else is wanted.
+  /// The next frame is the first of another source or matrix, and must be a key frame.
   private var isNewSource = false
   /// When the newest picture was taken out of a source that is not encoded yet.
   private var unencoded: Timestamp?
   private var lastFrame: Timestamp?
-  /// The newest time given to an encoded frame; those of another source may begin before it.
+  /// The newest time of an encoded frame; the times of another source may begin earlier.
   private var lastCapture = Timestamp.zero
   private var lastKeyFrame: Timestamp?
   private var coverage = ChangeCoverage()
@@ -60,19 +61,19 @@ package struct EncodeStage: ~Copyable {
   private var lastBroadChange: Timestamp?
   /// Since when a key frame is awaited.
   private var awaitedSince: Timestamp?
-  /// What the last picture changed in the encoder's; nil = everything.
+  /// The rectangles that the last picture changed in the encoder's picture; nil = all.
   private var lastChange: [PixelRect]?
   private var encodedCount: UInt64 = 0
   private var events: [EncoderEvent] = []
-  /// What gives way.
+  /// Decides which quality is reduced.
   private var policy = DegradationPolicy()
   private var toldDecision = DegradationPolicy.Decision()
-  /// The size pictures have while nothing gives way.
+  /// The size of pictures without degradation.
   private var unscaledSize = PixelSize(width: 0, height: 0)
 
   /// Between two key frames of a film that are made for a handover.
   private static let handoverInterval = TimeDelta.seconds(30)
-  /// So long somebody must have waited for the latter: who has just come has just had a key frame.
+  /// The minimum wait before a handover key frame: a viewer that has just joined has just received one.
   private static let handoverPatience = TimeDelta.seconds(5)
   /// Broad changes closer to each other than this are a movement, which is much cheaper without a key frame.
   private static let movementGap = TimeDelta.milliseconds(600)
@@ -87,7 +88,7 @@ package struct EncodeStage: ~Copyable {
     statistics.contentHint = settings.contentHint
   }
 
-  /// Takes over what is wanted from now on. A wanted key frame stays wanted until it was made.
+  /// Applies new settings. A requested key frame stays requested until it is made.
   package mutating func apply(_ new: EncoderControls) {
     let wasActive = controls.isActive
     let pending = controls.wantsKeyFrame
@@ -95,7 +96,7 @@ package struct EncodeStage: ~Copyable {
     controls.wantsKeyFrame = new.isActive && (new.wantsKeyFrame || pending || !wasActive)
     controls.bitrate = min(max(new.bitrate, new.bitrates.lowerBound), new.bitrates.upperBound)
     encoder?.setSendQueue(drained: new.drained)
-    // A viewer's first picture shows everything, whatever was told to the encoder before, and comes at once.
+    // A viewer's first picture is complete, whatever the encoder received before, and is sent at once.
     if !wasActive && new.isActive { (untold, lastKeyFrame) = (nil, nil) }
   }
 
@@ -106,9 +107,9 @@ package struct EncodeStage: ~Copyable {
     isNewSource = true
   }
 
-  /// Converts a captured frame to where the encoder reads it; `encode` follows. It is converted even while nobody watches,
-  /// so that whoever comes sees the newest picture without the source's help.
-  /// - Parameter isShared: it is another stage's picture, by `share`, and is read in place where it can be.
+  /// Converts a captured frame into the encoder's input; `encode` follows. The frame is converted even without viewers,
+  /// so that a new viewer sees the newest picture without the source's help.
+  /// - Parameter isShared: the picture belongs to another stage (see `share`), and is read in place where possible.
   package mutating func take(_ frame: VideoFrame, isShared: Bool = false, now: Timestamp) {
     lastFrame = now
     statistics.framesCaptured += 1
@@ -121,9 +122,9 @@ package struct EncodeStage: ~Copyable {
     unencoded = frame.captureTime
   }
 
-  /// The picture of `take`, as the encoder reads it, for another stage to read in place; nil before the first. Its memory
-  /// changes with the next `take`, after which the reader is to be handed the new one before it does anything else.
-  /// - Parameter isNext: the reader was handed the one before this.
+  /// The picture of `take`, as the encoder reads it, for another stage to read in place; nil before the first. The next
+  /// `take` changes its memory; the reader must then get the new picture first.
+  /// - Parameter isNext: the reader got the picture before this one.
   package func share(isNext: Bool) -> VideoFrame? {
     if case .frame(let frame) = source { return frame }
     guard pictureIsCurrent, let picture = encoder?.picture, let buffer = picture.share() else { return nil }
@@ -139,7 +140,7 @@ package struct EncodeStage: ~Copyable {
     pictureIsCurrent = true
   }
 
-  /// Lets go of the encoder and of all memory, until the next `take`.
+  /// Releases the encoder and all memory until the next `take`.
   package mutating func release() {
     encoder = nil
     converter = FrameConverter()
@@ -147,11 +148,11 @@ package struct EncodeStage: ~Copyable {
     (pictureIsCurrent, untold, unencoded) = (false, nil, nil)
   }
 
-  /// Goes on with another encoder, whose first frame is a key frame of the picture there is. A finer chroma comes with the next
-  /// picture alone: what was sampled away does not come back.
+  /// Switches to another encoder, whose first frame is a key frame of the present picture. Finer chroma begins with the
+  /// source's next picture, since the present one is already subsampled.
   package mutating func recode(chroma: ChromaSampling, by makeEncoder: @escaping VideoEncoderFactory) {
     let isFiner = chroma == .full && settings.chroma != .full
-    // Pictures that give way in size are made anew from the source's next.
+    // Scaled-down pictures are remade from the source's next picture.
     let picture = isFiner || policy.decision.scale != .full ? nil : share(isNext: false)
     (settings.chroma, self.makeEncoder) = (chroma, makeEncoder)
     release()
@@ -165,7 +166,7 @@ package struct EncodeStage: ~Copyable {
   /// How the encoder samples colours.
   package var chroma: ChromaSampling { settings.chroma }
 
-  /// There is an encoder.
+  /// Whether there is an encoder.
   package var isPrepared: Bool { encoder != nil }
 
   /// Frames from now on are newer than this, which viewers may have been sent of another encoder.
@@ -196,7 +197,7 @@ package struct EncodeStage: ~Copyable {
     return encoded
   }
 
-  /// Does what is due while the source rests: key frames that were asked for, and refinement.
+  /// Encodes requested key frames and refinement while the source delivers no pictures.
   package mutating func serve(now: Timestamp) -> EncodedFrame? {
     guard controls.isActive, statistics.size != nil, let encoder else { return nil }
     policy.advance(encoder.settings.contentHint, now: now)
@@ -216,7 +217,7 @@ package struct EncodeStage: ~Copyable {
     return min(keyFrameTime, refinement ?? .distantFuture)
   }
 
-  /// What happened since the last call.
+  /// Events since the last call.
   package mutating func takeEvents() -> [EncoderEvent] {
     guard !events.isEmpty else { return [] }
     defer { events.removeAll() }
@@ -235,8 +236,8 @@ package struct EncodeStage: ~Copyable {
 
   private func isKeyFrameDue(_ now: Timestamp) -> Bool { controls.wantsKeyFrame && now >= keyFrameTime }
 
-  /// Whether the next frame had better be a key frame, for those who wait for one: nearly the whole picture is new, and not
-  /// moving. A film has no such moments that its damage would tell of, and never rests.
+  /// Whether the next frame should be a key frame for waiting viewers: nearly the whole picture is new, and it is not
+  /// moving. In a film, damage does not show such moments.
   private mutating func isHandoverCheap(_ encoder: any VideoEncoder, _ now: Timestamp) -> Bool {
     let isBroad = coverage.isBroad(adding: untold, of: encoder.settings.size, now: now)
     let isMoving = isBroad && lastBroadChange.map { now - $0 < Self.movementGap } ?? false
@@ -257,8 +258,8 @@ package struct EncodeStage: ~Copyable {
   private func refinementTime(_ now: Timestamp) -> Timestamp? {
     guard let due = encoder?.refinementTime(now: now) else { return nil }
     let interval = TimeDelta.seconds(1 / max(1, controls.maxFrameRate))
-    // While frames of a screen come, a refinement fits between two of them; it takes a few milliseconds. A film is
-    // refined when it rests: between its frames the next is worth more.
+    // Between frames of a screen there is time for a refinement of a few milliseconds. A film is refined only when it
+    // stops: until then, time is better spent on the next frame.
     let isFilm = encoder?.settings.contentHint == .motion
     let pause = isFilm ? max(settings.restDelay, interval + interval / 2) : min(Self.longestPause, interval / 2)
     return max(due, (lastFrame ?? .zero) + pause)
@@ -266,7 +267,7 @@ package struct EncodeStage: ~Copyable {
 
   // MARK: - Work
 
-  /// Says what gives way when that has changed. A new size is coded from the next picture on.
+  /// Reports the present reduction of quality if it has changed. A new size takes effect with the next picture.
   private mutating func tellDecision() {
     let decision = policy.decision
     guard decision != toldDecision else { return }
@@ -319,8 +320,8 @@ package struct EncodeStage: ~Copyable {
 
   /// Brings the pixels to where the encoder reads them.
   private mutating func takePixels(of frame: VideoFrame, _ encoder: any VideoEncoder, isShared: Bool) -> Bool {
-    // Limited range is what decoders expect of a codec that cannot say so; another matrix can be said beside it, but not
-    // against what the bitstream says.
+    // Decoders expect limited range of a codec that cannot signal another. Another matrix can be signaled outside the
+    // bitstream, if the bitstream does not contradict it.
     let keepsColorSpace = controls.keepsColorSpace && encoder.codec == .vp8
     let isReadable =
       frame.buffer.format == encoder.picture.format && frame.size == encoder.settings.size

@@ -22,7 +22,7 @@ package struct EncodingLoad {
     guard now - start >= Self.window else { return }
     if self.side.count > 0 {
       let both = (self.main.work / self.main.count).seconds + (self.side.work / self.side.count).seconds
-      // Few pictures a second leave time enough, whatever one takes.
+      // At a low frame rate there is time enough, however long a picture takes.
       let spacing = max(interval.seconds, (now - start).seconds / Double(self.main.count))
       isHalved = both > spacing * (isHalved ? 0.6 : 0.8)
     }

@@ -9,7 +9,7 @@ package struct EncodingSettings: Hashable, Sendable {
   package var maxFrameRate: Double
   /// The rate to begin with.
   package var startBitrate: BitRate
-  /// What the target bitrate is kept within.
+  /// The limits of the target bitrate.
   package var bitrates: ClosedRange<BitRate>
   /// Larger pictures are scaled down to fit, keeping their shape; nil = never.
   package var sizeLimit: PixelSize?
@@ -60,11 +60,11 @@ package struct EncodingSettings: Hashable, Sendable {
   }
 }
 
-/// What an encoder's owner is told.
+/// An event for the owner of an encoder.
 package enum EncoderEvent: Sendable {
   /// Frames from now on are coded at this size.
   case sizeChanged(PixelSize)
-  /// Something gives way for lack of rate, or nothing does any more (nil).
+  /// Quality is reduced for lack of rate; nil: no longer.
   case limited(QualityLimitation?)
   /// A frame was lost to the encoder; the next may work again.
   case encoderFailed(VideoEncoderError)

@@ -1,7 +1,7 @@
 package import RTCMedia
 package import RTCPrimitives
 
-/// Totals of one encoder since it was made. What happened in between is the difference of two snapshots.
+/// Totals of one encoder since it was made. Subtract two snapshots for the values of an interval.
 package struct EncodingStatistics: Hashable, Sendable {
   /// The coded size; nil before the first frame.
   package var size: PixelSize?
@@ -28,8 +28,8 @@ package struct EncodingStatistics: Hashable, Sendable {
 
   package init() {}
 
-  /// Pictures captured and encoded since `before`. None where that is of another encoder, which had made more: those of the two rungs
-  /// change places.
+  /// Pictures captured and encoded since `before`. Zero if `before` belongs to another encoder that had made more: the
+  /// encoders of the two rungs can be exchanged.
   package func frames(since before: EncodingStatistics) -> (captured: Int64, encoded: Int64) {
     (
       Int64(framesCaptured - min(framesCaptured, before.framesCaptured)),

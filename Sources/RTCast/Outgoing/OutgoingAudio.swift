@@ -9,7 +9,7 @@ import Synchronization
 /// As with `OutgoingVideo`, the encoder belongs to one thread at a time, the source's as a rule; what another source's
 /// thread brings meanwhile waits for it. Packets reach the track and the recorders in order, with no lock held.
 package final class OutgoingAudio: Sendable {
-  /// What a source delivers.
+  /// A block or event of an audio source.
   package enum Input: Sendable {
     case captured(AudioFrame)
     case encoded(EncodedAudioFrame)
@@ -20,7 +20,7 @@ package final class OutgoingAudio: Sendable {
   private let sinks: EncodedMediaSinks
   private let report: @Sendable (BroadcastEvent) -> Void
   private let state: Mutex<State>
-  /// Called when there are listeners, at each change of what they need.
+  /// Called when there are listeners, and when their requirements change.
   private let listenersCame = Mutex<@Sendable () -> Void>({})
 
   private struct State {
@@ -34,14 +34,14 @@ package final class OutgoingAudio: Sendable {
     var isRecorded = false
   }
 
-  /// What works on sound.
+  /// The encoder and its state.
   private final class Encoder: @unchecked Sendable {
-    // Why unchecked: touched by one thread at a time, the one that took it out of `State.encoder`.
+    // Why unchecked: only the thread that took it out of `State.encoder` uses it.
     var stage: AudioStage
     init(_ stage: consuming AudioStage) { self.stage = stage }
   }
 
-  /// - Parameter startBitrate: what a listener's network bears until it is known.
+  /// - Parameter startBitrate: the assumed bandwidth of a listener until it is measured.
   package init(
     settings: AudioEncoderSettings, startBitrate: BitRate, makeEncoder: @escaping AudioEncoderFactory, peers: PeerLoop,
     sinks: EncodedMediaSinks, report: @escaping @Sendable (BroadcastEvent) -> Void
@@ -55,7 +55,7 @@ package final class OutgoingAudio: Sendable {
     track.setSource { [weak self] in self?.demandChanged($0) }
   }
 
-  // MARK: - What is wanted
+  // MARK: - Settings
 
   /// Sends silence while true.
   func setMuted(_ isMuted: Bool) { state.withLock { $0.controls.isMuted = isMuted } }
@@ -63,7 +63,7 @@ package final class OutgoingAudio: Sendable {
   /// Sends nothing at all while true.
   func setHeld(_ isHeld: Bool) { state.withLock { $0.controls.isHeld = isHeld } }
 
-  /// Says whether the sinks want packets, whoever listens.
+  /// Sets whether recorders want packets, with or without listeners.
   func setRecorded(_ isRecorded: Bool) {
     state.withLock { state in
       state.isRecorded = isRecorded
@@ -79,7 +79,7 @@ package final class OutgoingAudio: Sendable {
       state.controls.preferences = demand.preferences
       let bitrate = Int((demand.bitrate ?? startBitrate).bitsPerSecond)
       state.controls.settings.bitrate = min(max(bitrate, 6_000), 510_000)
-      // In steps, so that the encoder is not set up anew for every packet lost.
+      // In steps, so that not every lost packet changes the encoder's settings.
       state.controls.settings.expectedLoss = (min(max(demand.loss, 0), 0.3) * 20).rounded(.up) / 20
     }
     guard demand.isHeard else { return }
@@ -90,7 +90,7 @@ package final class OutgoingAudio: Sendable {
   /// Somebody can receive the sound now.
   var hasListeners: Bool { state.withLock { $0.demand.isHeard } }
 
-  /// Says whom to tell that there are listeners, on the loop's thread. It may be told so again.
+  /// Sets the handler that is called on the loop's thread when there are listeners. It may be called repeatedly.
   func onListeners(_ handler: @escaping @Sendable () -> Void) { listenersCame.withLock { $0 = handler } }
 
   // MARK: - Source
@@ -98,14 +98,14 @@ package final class OutgoingAudio: Sendable {
   /// The run of a source that counts from now on.
   func beginSource(_ run: ObjectIdentifier) { state.withLock { $0.source = run } }
 
-  /// Takes nothing more of `run`; another that counts by now goes on.
+  /// Ignores further sound of `run`. A newer run is not affected.
   func endSource(_ run: ObjectIdentifier) {
     state.withLock { state in
       if state.source == run { state.source = nil }
     }
   }
 
-  /// Takes sound of `run`, if that is the run that counts; encodes what it completes before it returns.
+  /// Takes sound of `run`, if `run` is the current one; encodes the completed packets before it returns.
   package func consume(_ input: Input, from run: ObjectIdentifier) {
     let turn = state.withLock { state -> (encoder: Encoder, controls: AudioEncoderControls)? in
       guard state.source == run else { return nil }

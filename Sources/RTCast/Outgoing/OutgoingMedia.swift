@@ -4,10 +4,10 @@ import RTCPeer
 import RTCPrimitives
 import Synchronization
 
-/// What goes out: one picture and one sound, encoded once, whichever source they come from at the time.
+/// The sent picture and sound, encoded once, whichever source is current.
 final class OutgoingMedia: Sendable {
   let video: OutgoingVideo
-  /// Nil when the broadcast is without sound for good.
+  /// Nil if the broadcast never has audio.
   let audio: OutgoingAudio?
 
   /// The source of the picture or of the sound.
@@ -47,22 +47,22 @@ final class OutgoingMedia: Sendable {
   }
 
   private let options: Broadcast.Options
-  /// What the encoders make, the best first.
+  /// The formats of the encoders, the best first.
   let encodedFormats: [VideoPayloadFormat]
   private let codecs: CodecRegistry
   private let report: @Sendable (BroadcastEvent) -> Void
   private let state = Mutex(State())
   private let isChanging = Mutex(false)
   private let sinks = EncodedMediaSinks()
-  /// Is told whose pointer it is.
+  /// Receives the pointer of the present source.
   private let cursor: CursorCast?
   private let notice: SourceNotice?
-  /// Which source delivers nothing for the time being.
+  /// The source that delivers nothing at present; nil: none.
   private let stalled = Mutex<ObjectIdentifier?>(nil)
 
   /// - Parameters:
-  ///   - previews: who sees the pictures as they are captured.
-  ///   - page: what viewers' pages are told beside the video.
+  ///   - previews: receives the pictures as they are captured.
+  ///   - page: the channels of viewers' pages.
   init(
     options: Broadcast.Options, contentHint: ContentHint, sendsAudio: Bool, codecs: CodecRegistry, peers: PeerLoop,
     previews: PreviewSinks? = nil, page: PageChannels = PageChannels(),
@@ -73,8 +73,8 @@ final class OutgoingMedia: Sendable {
     self.report = report
     (cursor, notice) = (page.cursor, page.notice)
     let limits = options.bitrates
-    // Two rungs: one encoder for all viewers, and one for who joins, loses too much, is slow or cannot decode the other,
-    // while there is somebody; and one for who decodes neither.
+    // Up to three encoders: the main rung for all viewers; the side rung, while needed, for viewers that join, lose too
+    // many packets, are slow or cannot decode the main rung; and a spare for viewers that decode neither.
     let selection = codecs.selection(options, contentHint)
     let main = selection.map { $0.formats[$0.chooser.current] } ?? codecs.coded(options.codec, options.chroma)
     let side = selection?.fallback ?? codecs.fallback(for: main)
@@ -105,7 +105,7 @@ final class OutgoingMedia: Sendable {
     audio?.onListeners { [weak self] in self?.receiverCame(forVideo: false) }
   }
 
-  /// What viewers are to agree on, the best first: what the source has, and what we can make.
+  /// The formats to negotiate with viewers, the best first: the source's own, and those of the encoders.
   var videoFormats: [VideoPayloadFormat] {
     var formats = encodedFormats
     if let own = video.sourceFormat { formats.insert(VideoPayloadFormat(own), at: 0) }
@@ -135,9 +135,9 @@ final class OutgoingMedia: Sendable {
 
   // MARK: - Sources
 
-  /// Starts `source` and, as soon as it runs, lets it take the place of the one before, which goes on when this one
-  /// cannot be started.
-  /// - Parameter keepsSound: a sound of `source` that runs already runs on; otherwise it is started anew.
+  /// Starts `source` and, when it runs, replaces the present source. If it cannot be started, the present source
+  /// continues.
+  /// - Parameter keepsSound: if the sound of `source` runs already, it continues; otherwise it is restarted.
   func start(
     _ source: MediaSource, format: VideoFormat?, keepsSound: Bool = false
   ) async throws(CaptureError) -> StartedSource {
@@ -145,8 +145,8 @@ final class OutgoingMedia: Sendable {
     defer { isChanging.withLock { $0 = false } }
     let before = state.withLock { $0 }
     guard before.phase != .over else { throw .unavailable("The cast is over; start a new one.") }
-    // Otherwise a file's clock would run from the start of its sound on, and its first pictures would be past when the
-    // track is told of them.
+    // Otherwise a file's clock would start with its sound, and its first pictures would be late when the track is
+    // created.
     source.playback?.hold()
     let started: StartedSource
     do throws(CaptureError) {
@@ -254,8 +254,8 @@ final class OutgoingMedia: Sendable {
 
   var isPaused: Bool { state.withLock { $0.phase == .paused } }
 
-  /// Stops the source; viewers keep its last picture and hear nothing. A source that can pause by itself is only asked
-  /// to; sound captured beside it, such as the desktop's, is held back until it goes on.
+  /// Pauses the source; viewers keep its last picture and get silence. A source that can pause is asked to. Sound
+  /// captured separately, such as the desktop's, is dropped until `resume`.
   func pause() {
     let before = state.withLock { state -> State? in
       guard state.phase == .live else { return nil }
@@ -269,7 +269,7 @@ final class OutgoingMedia: Sendable {
     before.source.stop()
   }
 
-  /// Goes on after `pause`.
+  /// Continues after `pause`.
   func resume() async throws(CaptureError) {
     let (source, format) = state.withLock { state -> (MediaSource?, VideoFormat?) in
       guard state.phase == .paused else { return (nil, nil) }
@@ -282,7 +282,7 @@ final class OutgoingMedia: Sendable {
     _ = try await start(source, format: format)
   }
 
-  /// Starts the present source anew with at most `frameRate` pictures a second.
+  /// Restarts the present source with at most `frameRate` pictures a second.
   func setFrameRate(_ frameRate: Double) async throws(CaptureError) {
     video.setMaxFrameRate(frameRate)
     let (source, format, isLive) = state.withLock { ($0.source, $0.format, $0.phase == .live) }
@@ -308,7 +308,7 @@ final class OutgoingMedia: Sendable {
   private func startVideo(
     _ capturer: any VideoCapturer, format: VideoFormat
   ) async throws(CaptureError) -> VideoFormat {
-    // One that runs is started anew, with another format.
+    // A running capturer is restarted with another format.
     if let half = state.withLock({ $0.video }), half.capturer === capturer {
       half.input.close()
       capturer.stopCapture()
@@ -404,7 +404,7 @@ final class OutgoingMedia: Sendable {
     }
   }
 
-  /// - Parameter isAll: the cast ends with this half, whatever the other does.
+  /// - Parameter isAll: the end of this half (video or audio) ends the cast.
   private func end(_ reason: CaptureEnd, isAll: Bool, _ note: (inout State) -> Bool) {
     let isOver = state.withLock { state -> Bool in
       guard note(&state), state.phase == .live || state.phase == .paused, isAll || state.isFinished else {
@@ -417,11 +417,11 @@ final class OutgoingMedia: Sendable {
   }
 }
 
-/// What a source really delivers.
+/// The formats of a started source.
 public struct StartedSource: Sendable {
-  /// What the video source delivers; nil without one.
+  /// The format of the video; nil without video.
   public var video: VideoFormat?
-  /// What the audio source delivers; nil without one.
+  /// The format of the audio; nil without audio.
   public var audio: AudioFormat?
 }
 

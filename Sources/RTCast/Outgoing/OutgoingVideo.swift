@@ -6,7 +6,7 @@ package import RTCPeer
 package import RTCPrimitives
 import Synchronization
 
-/// One encoder of a track: what it makes, and what makes it.
+/// One encoder of a track: its format and its factory.
 package struct VideoEncoding: Sendable {
   package var rendition: Rendition
   package var format: VideoPayloadFormat
@@ -24,43 +24,44 @@ package struct VideoEncoding: Sendable {
   }
 }
 
-/// The pictures that go out: the source's newest picture → each encoder that somebody watches → the track. What a source
-/// has encoded already passes by the encoders, as a rendition of its own.
+/// The sent video: the source's newest picture → each encoder in use → the track. Frames that the source has encoded
+/// itself bypass the encoders as a rendition of their own.
 ///
-/// The encoders belong to one thread at a time: whoever has work and finds them idle takes them, works without any lock,
-/// and puts them back when nothing waits. That is the source's thread as a rule, so that a picture is encoded where it was
-/// captured and the next is not taken before; `consume` returns at once, leaving its picture in the mailbox, while the
-/// other thread, which serves key frames and refinement when the source rests, has the encoders. Everybody else only says
-/// what is wanted. Frames reach the track and the recorders in the order they were made, with no lock held.
+/// The encoders belong to one thread at a time. A thread that has work and finds them idle takes them, works without
+/// any lock, and returns them when no work waits. Usually that is the source's thread, so that a picture is encoded
+/// where it was captured and the next one is not taken before. While the other thread, which makes key frames and
+/// refinements when the source is idle, has the encoders, `consume` puts its picture into the mailbox and returns at
+/// once. All other threads only set what is wanted. Frames reach the track and the recorders in the order of encoding,
+/// with no lock held.
 package final class OutgoingVideo: Sendable {
   package let track: OutgoingVideoTrack
-  /// Of each encoder.
+  /// The rendition of each encoder.
   private let renditions: [Rendition]
   private let sinks: EncodedMediaSinks
-  /// Who sees the pictures as they are captured.
+  /// Receives the pictures as they are captured.
   private let previews: PreviewSinks?
-  /// Sends what rests as it is.
+  /// Sends exact pixels of still parts.
   private let exact: ExactPixels?
   private let report: @Sendable (BroadcastEvent) -> Void
   private let state: Mutex<State>
-  /// Called when there are viewers, at each change of what they need.
+  /// Called when there are viewers, and when their requirements change.
   private let viewersCame = Mutex<@Sendable () -> Void>({})
   /// Wakes the thread that works while the source rests.
   private let rest = Waiter()
 
   /// While exact pixels are to go first, refinement is tried this often. So short a queue costs changes nothing.
   private static let yieldInterval = TimeDelta.milliseconds(20)
-  /// Of the rate, what changes may take meanwhile: a film in a corner must not keep exact pixels waiting.
+  /// The share of the rate that changes may take while exact pixels wait: a film in a corner must not block these.
   private static let yieldShare = 0.65
   /// A viewer waits this long for a key frame of the source at most.
   private static let keyFramePatience = TimeDelta.seconds(1)
 
   /// - Parameters:
-  ///   - encodings: the encoders: the main rung, the side rung, and a spare one for whoever can take neither, as far as there
-  ///     are so many. The rungs change places when nobody is left on the main rung.
-  ///   - selection: what the main rung is encoded with where that follows viewers, content and machine; `encodings` begins with
-  ///     what it chose. Nil: it stays as it is.
-  ///   - sinks: get the frames of one rendition: the source's own, else those of the main rung.
+  ///   - encodings: the main rung, the side rung, and a spare encoder for viewers that decode neither; one to three.
+  ///     The rungs change places when no viewer is left on the main rung.
+  ///   - selection: the candidates of the main rung, if its codec may change; `encodings` begins with its choice. Nil:
+  ///     the codec is fixed.
+  ///   - sinks: receive the frames of one rendition: the source's own, else the main rung's.
   package init(
     _ encodings: [VideoEncoding], selection: CodecSelection? = nil, peers: PeerLoop, sinks: EncodedMediaSinks,
     previews: PreviewSinks? = nil, exact: ExactPixels? = nil, report: @escaping @Sendable (BroadcastEvent) -> Void
@@ -78,7 +79,7 @@ package final class OutgoingVideo: Sendable {
     track.setSource(
       onKeyFrameRequest: { [weak self] in self?.keyFrameRequested(of: $0) ?? .coming },
       onDemandChanged: { [weak self] in self?.demandChanged($0) })
-    // Of pictures that are passed on there is nothing to show unless they are decoded as well.
+    // Passed-through frames must be decoded for previews.
     previews?.watch { [weak self] isShown in self?.changeAtOnce { $0.isPreviewed = isShown } }
     do {
       _ = try NamedThread(name: "rtc-encoder") { [weak self, rest] in
@@ -92,14 +93,14 @@ package final class OutgoingVideo: Sendable {
 
   deinit { rest.ring() }
 
-  /// Ends the thread and lets go of the source. A frame that is being encoded may still be sent.
+  /// Ends the thread and releases the source. A frame that is being encoded may still be sent.
   package func stop() {
     let passthrough = state.withLock { $0.stop() }
     passthrough?.end()
     rest.ring()
   }
 
-  // MARK: - What is wanted
+  // MARK: - Settings
 
   /// Asks for a key frame of every encoder: it comes at once, or `EncodingSettings.keyFrameInterval` after the last. All
   /// requests until then are served by it.
@@ -109,23 +110,23 @@ package final class OutgoingVideo: Sendable {
     }
   }
 
-  /// The same of what is recorded.
+  /// Requests a key frame of the recorded rendition.
   func requestRecordedKeyFrame() {
     changeAtOnce { $0.controls[$0.main].wantsKeyFrame = true }
   }
 
-  /// Changes what gives way first; holds from the next captured frame on.
+  /// Changes what is preserved when bandwidth is short, from the next captured frame on.
   package func setContentHint(_ hint: ContentHint) { changeAll { $0.contentHint = hint } }
 
-  /// Changes what the bitrate of each encoder is kept within.
+  /// Changes the bitrate limits of each encoder.
   package func setBitrates(_ bitrates: ClosedRange<BitRate>) { changeAll { $0.bitrates = bitrates } }
 
   /// The most frames a second the source delivers from now on.
   package func setMaxFrameRate(_ rate: Double) { changeAll { $0.maxFrameRate = rate } }
 
-  /// Says whether the sinks want frames, whoever watches.
+  /// Sets whether recorders want frames, with or without viewers.
   package func setRecorded(_ isRecorded: Bool) {
-    // What is recorded goes on as the rendition that it began as.
+    // A recording continues with the rendition that it began with.
     track.setSwapsRungs(!isRecorded)
     changeAtOnce { state in
       state.isRecorded = isRecorded
@@ -136,7 +137,7 @@ package final class OutgoingVideo: Sendable {
   /// Totals of the main rung's encoder up to now.
   package func statistics() -> EncodingStatistics { state.withLock { $0.statistics[$0.main] } }
 
-  /// Of each rung, the main rung first: what its encoder came to, and what it aims at while somebody needs it.
+  /// For each rung, the main rung first: the totals of its encoder, and its target bitrate while it is in use.
   package func rungs() -> [(statistics: EncodingStatistics, target: BitRate?)] {
     state.withLock { state in
       state.inOrder.prefix(2).map {
@@ -154,10 +155,10 @@ package final class OutgoingVideo: Sendable {
     }
   }
 
-  /// What the main rung is encoded with.
+  /// The codec of the main rung.
   var codec: VideoCodec { state.withLock { $0.formats[$0.main].codec } }
 
-  /// What the source's own pictures are coded with; nil while all pictures are encoded here.
+  /// The format of the source's own frames; nil while all pictures are encoded here.
   var sourceFormat: EncodedVideoFormat? { state.withLock { $0.passthrough?.format } }
 
   private func changeAll(_ body: (inout EncoderControls) -> Void) {
@@ -195,7 +196,7 @@ package final class OutgoingVideo: Sendable {
   /// Somebody can receive the pictures now.
   var hasViewers: Bool { state.withLock { $0.demand.viewers > 0 } }
 
-  /// Says whom to tell that there are viewers, on the loop's thread. It may be told so again.
+  /// Sets the handler that is called on the loop's thread when there are viewers. It may be called repeatedly.
   func onViewers(_ handler: @escaping @Sendable () -> Void) { viewersCame.withLock { $0 = handler } }
 
   private func keyFrameRequested(of rendition: Rendition) -> KeyFrameAnswer {
@@ -219,7 +220,7 @@ package final class OutgoingVideo: Sendable {
   /// of the picture before is the same, and a key frame comes with it.
   package func beginSource(_ run: ObjectIdentifier) { state.withLock { $0.beginSource(run) } }
 
-  /// Takes nothing more of `run`; another that counts by now goes on.
+  /// Ignores further pictures of `run`. A newer run is not affected.
   package func endSource(_ run: ObjectIdentifier) { state.withLock { $0.endSource(run) } }
 
   /// Takes a picture of `run`, if that is the run that counts, and works until nothing waits.
@@ -245,7 +246,7 @@ package final class OutgoingVideo: Sendable {
       return (new, state.setPassthrough(new))
     }
     old?.end()
-    // Those who cannot take it share one encoder, unless they cannot take what that makes.
+    // Viewers that cannot decode it share one encoder, unless they cannot decode its format either.
     var encoders: [RenditionFormat] = []
     for encoder in rungFormats where !encoders.contains(where: { $0.format == encoder.format }) {
       encoders.append(encoder)
@@ -297,13 +298,13 @@ package final class OutgoingVideo: Sendable {
   /// - Returns: false when that thread is no longer needed.
   private func serve(_ deadline: inout Timestamp?) -> Bool {
     let (work, isOpen) = state.withLock { ($0.beginTurn(), $0.isOpen) }
-    // Who has the encoders rings when they are idle again and something is due.
+    // The thread that has the encoders signals when they are idle and something is due.
     deadline = work.flatMap { perform($0) }
     return isOpen
   }
 
-  /// Does `first`, and whatever has come meanwhile, and puts the encoders back.
-  /// - Returns: when there is something to do next, if nothing happens before.
+  /// Performs `first` and the work that arrives meanwhile, then returns the encoders.
+  /// - Returns: the time of the next work, if nothing happens before.
   private func perform(_ first: consuming State.Turn) -> Timestamp? {
     var turn = first
     while true {
@@ -313,7 +314,7 @@ package final class OutgoingVideo: Sendable {
     }
   }
 
-  /// The main rung first: what the side rung needs is done when the main rung's frame was sent.
+  /// Encodes the main rung first; the side rung follows when the main rung's frame was sent.
   private func encode(_ turn: borrowing State.Turn) -> Timestamp? {
     let bench = turn.bench
     bench.apply(turn.decoding, released: turn.released)
@@ -347,8 +348,8 @@ package final class OutgoingVideo: Sendable {
     return [work.deadline, encoder.sharedTime(spacing: spacing)].compactMap(\.self).min()
   }
 
-  /// Encodes the main rung with what is best now. What is recorded goes on as it began, and beside the source's own pictures
-  /// there is little to gain.
+  /// Switches the main rung to the best codec. Not while recording, which keeps its codec, or while the source's own
+  /// frames are passed through, which leaves little to gain.
   private func choose(_ turn: borrowing State.Turn) {
     let bench = turn.bench
     guard let selection = bench.selection, turn.mayChoose else { return }
@@ -373,7 +374,8 @@ package final class OutgoingVideo: Sendable {
     report(.codecChanged(chosen.format, viewers: turn.viewers.count))
   }
 
-  /// The picture with no more damage than changed, which viewers of exact pixels are told of before a frame shows it.
+  /// Reduces the picture's damage to the real changes, and reports them to the viewers of exact pixels before a frame
+  /// shows them.
   private func find(in picture: VideoFrame, _ turn: borrowing State.Turn) -> VideoFrame {
     guard let exact, exact.isOffered else { return picture }
     guard turn.controls.contains(where: \.isActive) || exact.isWatched else {
@@ -386,7 +388,7 @@ package final class OutgoingVideo: Sendable {
     return found
   }
 
-  /// What one encoder did in a turn.
+  /// The result of one encoder in a turn.
   private struct Work {
     var time = TimeDelta.zero
     var end: Timestamp
@@ -395,7 +397,7 @@ package final class OutgoingVideo: Sendable {
     var deadline: Timestamp?
   }
 
-  /// - Parameter picture: what is to be encoded, and whether it is another encoder's; nil: what is due otherwise.
+  /// - Parameter picture: the picture to encode, and whether it belongs to another encoder; nil: encode what is due.
   private func encode(
     _ turn: borrowing State.Turn, by index: Int, _ picture: (Timestamp) -> (frame: VideoFrame, isShared: Bool)?
   ) -> Work {
@@ -429,7 +431,7 @@ package final class OutgoingVideo: Sendable {
     work.time = work.end - start
     frame?.encodedTime = work.end
     bench.newestCapture = encoder.stage.newestCapture
-    // First, so that whoever has a frame finds it counted.
+    // First, so that the receiver of a frame finds it counted.
     let isKeyFrame = frame?.isKeyFrame ?? false
     let isRecorded = state.withLock { $0.note(encoder.stage.statistics, of: index, isKeyFrame: isKeyFrame) }
     if let frame {
@@ -459,18 +461,19 @@ package final class OutgoingVideo: Sendable {
 
 /// The encoders, which travel together.
 private final class EncoderBench: @unchecked Sendable {
-  // Why unchecked: touched by one thread at a time, the one that took it out of `State.bench`.
+  // Why unchecked: only the thread that took it out of `State.bench` uses it.
   final class Encoder {
     var stage: EncodeStage
     /// The main rung's picture, still to be encoded for the side rung.
     private var waiting = PictureMailbox()
-    /// It was not handed every picture.
+    /// Whether it has missed a picture.
     private var hasMissed = true
     private var lastShared: Timestamp?
     /// Since when nobody needs it.
     private var idleSince: Timestamp?
 
-    /// After this long without need the memory is let go of. Who comes and goes costs no new encoder each time.
+    /// The memory is released after this long without use, so that viewers that come and go do not need a new encoder
+    /// each time.
     private static let idleTime = TimeDelta.seconds(3)
 
     init(_ encoding: VideoEncoding) {
@@ -497,7 +500,7 @@ private final class EncoderBench: @unchecked Sendable {
       idleSince = nil
       guard isNew || hasMissed else { return }
       guard var picture = main.share(isNext: !hasMissed) else { return hasMissed = true }
-      // One that rests is shown now; when it was taken says nothing.
+      // An unchanged picture is shown now; its capture time is of no use.
       if !isNew { picture.captureTime = now }
       hasMissed = false
       waiting.post(picture)
@@ -512,7 +515,7 @@ private final class EncoderBench: @unchecked Sendable {
       return picture.frame
     }
 
-    /// When the picture that waits is to be encoded; nil: none waits.
+    /// The time at which the waiting picture is to be encoded; nil: none waits.
     func sharedTime(spacing: TimeDelta?) -> Timestamp? {
       guard !waiting.isEmpty else { return nil }
       guard let spacing, let lastShared else { return .zero }
@@ -538,11 +541,11 @@ private final class EncoderBench: @unchecked Sendable {
   var others: [Int] { [side].compactMap(\.self) + encoders.indices.dropFirst(2) }
   var load = EncodingLoad()
   var changes = ChangeFinder()
-  /// Not every viewer turns pictures, and none mirrors them: what is encoded here is upright.
+  /// Not every viewer supports rotation, and none mirrors: pictures encoded here are upright.
   var turner = PictureTurner()
-  /// Of all encoders: whoever goes over to another finds no older picture there.
+  /// The newest capture time of all encoders: a viewer that changes encoders must not get older pictures.
   var newestCapture = Timestamp.zero
-  /// What was last said to a source of encoded pictures; decoding is wanted at first.
+  /// The last instruction to a source of encoded pictures; decoding is wanted at first.
   private var decoding: Decoding?
 
   init(_ encodings: [VideoEncoding], _ selection: CodecSelection?) {
@@ -550,7 +553,7 @@ private final class EncoderBench: @unchecked Sendable {
     self.selection = selection
   }
 
-  /// What of `selection` is best for the main rung.
+  /// Chooses the best of `selection` for the main rung.
   func choose(
     _ viewers: OutgoingVideo.Viewers, _ controls: EncoderControls, newest: VideoFrame?, now: Timestamp
   ) -> Int {
@@ -592,16 +595,16 @@ private struct Decoding {
 }
 
 extension OutgoingVideo {
-  /// Whom the choice of a codec is made for.
+  /// The viewers for which a codec is chosen.
   fileprivate struct Viewers: Equatable {
     var count = 0
     /// How many can take each of the candidates.
     var takers: [Int] = []
   }
 
-  /// What is wanted and what waits; held for moments only.
+  /// Settings and waiting work; locked for moments only.
   private struct State {
-    /// What one turn of work is about.
+    /// The work of one turn.
     struct Turn {
       let bench: EncoderBench
       /// The encoder of the main rung.
@@ -638,18 +641,18 @@ extension OutgoingVideo {
     private(set) var main = 0
     private(set) var statistics: [EncodingStatistics]
     private let encodings: [VideoEncoding]
-    /// What each encoder makes.
+    /// The format of each encoder.
     var formats: [VideoPayloadFormat]
     private let isChosen: Bool
     var demand = RenditionDemand()
     var isRecorded = false
     /// The pictures are shown on this side.
     var isPreviewed = false
-    /// Where the source's own pictures go; nil when they are encoded here.
+    /// The rendition of the source's own frames; nil when they are encoded here.
     private(set) var passthrough: Passthrough?
-    /// Those before it, whose sources were not told yet to decode again.
+    /// Earlier passthroughs whose sources have not been told yet to decode again.
     private(set) var released: [Passthrough] = []
-    /// What the present source's own pictures came to.
+    /// The totals of the source's own frames.
     var passed: PassedPictures?
     var lastRendition: UInt32
 
@@ -665,14 +668,14 @@ extension OutgoingVideo {
 
     // MARK: Turns
 
-    /// Takes the encoders out, with all that waits; nil while somebody else has them.
+    /// Takes the encoders out, with all waiting work; nil while another thread has them.
     mutating func beginTurn() -> Turn? {
       guard let bench else { return nil }
       self.bench = nil
       return turn(with: bench)
     }
 
-    /// Takes out what has come meanwhile, or puts the encoders back.
+    /// Takes the work that arrived meanwhile, or returns the encoders.
     mutating func endTurn(_ bench: EncoderBench) -> Turn? {
       if hasUrgentChange || !waiting.isEmpty { return turn(with: bench) }
       self.bench = bench
@@ -700,7 +703,7 @@ extension OutgoingVideo {
     /// - Returns: whether its frames are recorded.
     mutating func note(_ new: EncodingStatistics, of index: Int, isKeyFrame: Bool) -> Bool {
       statistics[index] = new
-      // It leaves after every request that has come until now, and serves whoever made one while it was in the making.
+      // It is sent after all requests made so far, and answers requests that arrived while it was encoded.
       if isKeyFrame { controls[index].wantsKeyFrame = false }
       return index == main && passthrough == nil
     }
@@ -758,8 +761,8 @@ extension OutgoingVideo {
     /// The encoders, the main rung's first.
     var inOrder: [Int] { [main] + encodings.indices.filter { $0 != main } }
 
-    /// Encodes while somebody takes the result, with the bitrate that the track's rules allow.
-    /// - Returns: true when something is to be done at once.
+    /// Sets the encoders' controls by the track's demand.
+    /// - Returns: true if there is work to do at once.
     @discardableResult
     mutating func updateControls() -> Bool {
       var isUrgent = false

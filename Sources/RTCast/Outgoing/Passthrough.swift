@@ -6,7 +6,7 @@ struct PassedPictures: Sendable {
   var codec: VideoCodec
   var size: PixelSize
   var frames: UInt64
-  /// They are what the cast is: viewers take them, or there are no viewers.
+  /// Whether there are viewers of these frames, or no viewers at all.
   var isWatched = true
 }
 

@@ -12,7 +12,7 @@ package struct PictureMailbox: Sendable {
 
   package var isEmpty: Bool { newest == nil }
 
-  /// Puts `frame` in the place of the one before, whose lease ends; its damage is that of both.
+  /// Replaces the waiting frame by `frame`, with the damage of both.
   package mutating func post(_ frame: VideoFrame) {
     guard let old = newest else {
       newest = frame

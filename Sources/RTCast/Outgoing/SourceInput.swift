@@ -1,7 +1,7 @@
 import RTCMedia
 import Synchronization
 
-/// Where one run of a source stands, from its start to its end.
+/// The state of one run of a source, from its start to its end.
 final class SourceRun<Format: Sendable>: Sendable {
   typealias Answer = Result<Format, CaptureError>
 
@@ -20,7 +20,7 @@ final class SourceRun<Format: Sendable>: Sendable {
   /// A source that was stopped before it could start says nothing.
   deinit { close() }
 
-  /// The run is over, whatever the source still has to say.
+  /// Ends the run; later reports of the source are ignored.
   func close() {
     let before = state.withLock { state in
       defer { state = .over }
@@ -31,9 +31,9 @@ final class SourceRun<Format: Sendable>: Sendable {
     }
   }
 
-  /// Takes the source's answer.
-  /// - Parameter adopt: called when it runs, before whoever waits is told and before the first frame, which of a resting
-  ///   screen is the only one.
+  /// Takes the result of the start.
+  /// - Parameter adopt: called when the source runs, before waiting callers continue and before the first frame, which
+  ///   is the only one of a still screen.
   func didStart(_ result: Answer, adopt: () -> Void) {
     let start = state.withLock { state -> CheckedContinuation<Answer, Never>? in
       guard case .starting(let start) = state else { return nil }
@@ -45,7 +45,7 @@ final class SourceRun<Format: Sendable>: Sendable {
     start.resume(returning: result)
   }
 
-  /// What the source delivers; nil unless it is live.
+  /// The format of the source; nil unless it is running.
   var format: Format? {
     state.withLock { if case .live(let format) = $0 { format } else { nil } }
   }
@@ -70,9 +70,10 @@ final class VideoInput: VideoConsumer, Sendable {
   private let didEnd: @Sendable (VideoInput, CaptureEnd) -> Void
 
   /// - Parameters:
-  ///   - didStart: the capturer runs: whatever delivered before counts no more when this returns. From its thread.
-  ///   - didStall: the capturer delivers nothing for the time being; nil: it delivers again. From any thread.
-  ///   - didEnd: the capturer ended by itself. From its thread.
+  ///   - didStart: the capturer runs; deliveries of earlier runs are ignored from here on. Called on the capturer's
+  ///     thread.
+  ///   - didStall: the capturer delivers nothing at present; nil: it delivers again. Any thread.
+  ///   - didEnd: the capturer ended by itself. Called on the capturer's thread.
   init(
     _ run: SourceRun<VideoFormat>, of video: OutgoingVideo, didStart: @escaping @Sendable (VideoInput) -> Void,
     didStall: @escaping @Sendable (VideoInput, String?) -> Void,
@@ -97,7 +98,7 @@ final class VideoInput: VideoConsumer, Sendable {
     if run.didEnd() { didEnd(self, reason) }
   }
 
-  /// Nothing is taken of it any more.
+  /// Ignores further pictures.
   func close() {
     run.close()
     video.endSource(ObjectIdentifier(self))
@@ -132,7 +133,7 @@ final class AudioInput: AudioConsumer, EncodedAudioConsumer, Sendable {
     if run.didEnd() { didEnd(self, reason) }
   }
 
-  /// Nothing is taken of it any more.
+  /// Ignores further sound.
   func close() {
     run.close()
     audio.endSource(ObjectIdentifier(self))

@@ -1,9 +1,9 @@
 import Glibc
 
 extension Preset {
-  /// Where presets that are not built in are looked for by name, in this order: the folders of `$RTCAST_PRESET_PATH`
-  /// (separated by colons) and `../share/rtcast/presets` beside the program. Never the working folder, which may be
-  /// somebody else's.
+  /// The folders of presets that are not built in, in search order: those of `$RTCAST_PRESET_PATH` (separated by
+  /// colons) and `../share/rtcast/presets` beside the program. Never the working folder, which may belong to somebody
+  /// else.
   public static var searchPath: [String] {
     let own = unsafe getenv("RTCAST_PRESET_PATH").map { unsafe String(cString: $0) } ?? ""
     var folders = own.split(separator: ":").map(String.init)
@@ -14,7 +14,7 @@ extension Preset {
   /// The names of the presets that come with this library.
   public static var builtInNames: [String] { BuiltInPresets.all.map(\.name) }
 
-  /// A preset by name, or by the path of its file: whatever has a slash in it or ends with `.json`. A built-in name always
+  /// Returns the preset of a name, or of a path: a text that has a slash or ends with `.json`. A built-in name always
   /// means the built-in preset.
   public static func find(_ nameOrPath: String, in searchPath: [String] = searchPath) throws(PresetError) -> Preset {
     if nameOrPath.utf8.contains(UInt8(ascii: "/")) || nameOrPath.hasSuffix(".json") {

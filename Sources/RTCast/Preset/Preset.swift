@@ -3,7 +3,7 @@ public import RTCMedia
 public import RTCPrimitives
 import RTCSignaling
 
-/// Settings for a kind of cast, by name or from a JSON file. Whatever a preset does not say keeps its default.
+/// Settings for a kind of cast, by name or from a JSON file. Settings that a preset omits keep their defaults.
 ///
 /// `presets/README.md` describes every key of the file.
 public struct Preset: Hashable, Sendable {
@@ -15,7 +15,7 @@ public struct Preset: Hashable, Sendable {
   public var frameRate: Double?
   /// What to preserve when bandwidth is short; nil: by source.
   public var contentHint: ContentHint?
-  /// What pictures are encoded with; nil: the default.
+  /// The video codec; nil: the default.
   public var codec: VideoCodec?
   /// Codec and chroma follow viewers, content and machine; `codec` is nil then.
   public var choosesCodec = false
@@ -37,7 +37,7 @@ public struct Preset: Hashable, Sendable {
   public var ringTimeout: TimeDelta?
   /// How the bitrate follows the network; nil: the default.
   public var rateControl: RateControlAlgorithm?
-  /// Of each viewer's picture.
+  /// The bitrate limits of each viewer's picture.
   public var video: BitrateLimits?
   /// Bounds of the audio bitrate; nil: the defaults.
   public var audio: BitrateLimits?
@@ -62,27 +62,27 @@ public struct Preset: Hashable, Sendable {
 
 /// Why there is no preset.
 public struct PresetError: Error, Hashable, Sendable {
-  /// What is wrong.
+  /// The kind of an error.
   public enum Kind: Hashable, Sendable {
     /// No preset of that name, no file at that path.
     case notFound
     /// The file is there and cannot be read.
     case unreadable
-    /// What it says is not understood.
+    /// The file has an unknown key or an invalid value.
     case malformed
   }
 
-  /// What is wrong.
+  /// The kind of the error.
   public var kind: Kind
-  /// Names the file, the key, and what is allowed.
+  /// A sentence that names the file, the key, and the allowed values.
   public var sentence: String
 }
 
 extension BitrateLimits {
-  /// What a picture may take when nobody says otherwise: 100 kbit/s to 6 Mbit/s, 1 Mbit/s at first.
+  /// The default limits of a picture: 100 kbit/s to 6 Mbit/s, starting at 1 Mbit/s.
   public static var defaultForVideo: BitrateLimits { BitrateLimits() }
 
-  /// What sound may take when nobody says otherwise: 6 to 96 kbit/s, 16 kbit/s at first.
+  /// The default limits of sound: 6 to 96 kbit/s, starting at 16 kbit/s.
   public static var defaultForAudio: BitrateLimits {
     var limits = BitrateLimits()
     limits.minimum = .kilobitsPerSecond(6)

@@ -2,7 +2,7 @@ import RTCSignaling
 
 /// One object of a preset, whose keys are known.
 struct PresetObject {
-  /// Where it stands in the file: empty for the whole, `video`, `iceServers[0]` …
+  /// The position in the file: empty for the whole, `video`, `iceServers[0]` …
   private let path: String
   private let file: String
   private let line: Int
@@ -26,14 +26,16 @@ struct PresetObject {
     }
   }
 
-  /// `key` names what is at fault, `problem` says what is allowed.
+  /// - Parameters:
+  ///   - key: the key at fault.
+  ///   - problem: what is allowed.
   func refusal(_ key: String, _ problem: String) -> PresetError {
     refusal(key, line: members[key]?.line ?? line, problem)
   }
 
   private func refusal(_ key: String?, line: Int, _ problem: String) -> PresetError {
     let whole = key.map { path.isEmpty ? $0 : "\(path).\($0)" } ?? path
-    // What somebody typed may be long or hold control characters.
+    // User input may be long or contain control characters.
     let shown = String(
       String.UnicodeScalarView(whole.unicodeScalars.prefix(100).map { $0.value < 0x20 || $0.value == 0x7F ? "?" : $0 }))
     let subject = shown.isEmpty ? "the whole" : shown

@@ -3,7 +3,7 @@ import RTCMedia
 import RTCPrimitives
 import RTCSignaling
 
-/// Takes a preset out of JSON and says exactly what is wrong with it.
+/// Reads a preset from JSON; errors name the key and the problem.
 struct PresetReader {
   let file: String
 
@@ -59,7 +59,7 @@ struct PresetReader {
     return PixelSize(width: width, height: height)
   }
 
-  /// As W3C has it, as Apple's WebRTC has it, and as W3C had it first.
+  /// The key of the W3C, of Apple's WebRTC, and of early W3C drafts.
   private static let urlKeys = ["urls", "urlStrings", "url"]
 
   private func iceServer(_ server: PresetObject) throws(PresetError) -> ICEServer {
@@ -90,7 +90,7 @@ struct PresetReader {
     let minimum = try object.whole("minBitrate", range, unit: "bit/s").map { BitRate(bitsPerSecond: $0) }
     let maximum = try object.whole("maxBitrate", range, unit: "bit/s").map { BitRate(bitsPerSecond: $0) }
     let start = try object.whole("startBitrate", range, unit: "bit/s").map { BitRate(bitsPerSecond: $0) }
-    // What the preset says must fit together; a default makes room for it.
+    // Values of the preset must be consistent; defaults adapt to them.
     limits.minimum = minimum ?? min(limits.minimum, start ?? limits.minimum, maximum ?? limits.minimum)
     limits.maximum = maximum ?? max(limits.maximum, start ?? limits.maximum, limits.minimum)
     if limits.minimum > limits.maximum { throw object.refusal("minBitrate", "must not lie above maxBitrate") }

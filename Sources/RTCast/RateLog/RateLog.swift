@@ -3,8 +3,8 @@ import RTCNet
 import RTCPeer
 package import RTCPrimitives
 
-/// A record of everything that the estimators of bandwidth are told and decide, as JSON lines; docs/rtc-log.md describes
-/// them, and `rtcast rtc-log` draws and replays them. One log serves any number of connections. Any thread.
+/// A record of all inputs and decisions of bandwidth estimators, as JSON lines; docs/rtc-log.md describes them, and
+/// `rtcast rtc-log` draws and replays them. One log serves any number of connections. Any thread.
 public final class RateLog: Sendable {
   private struct Waiting {
     var items: [Item] = []
@@ -27,8 +27,8 @@ public final class RateLog: Sendable {
     var weight: Int { if case .entry(.feedback(let results, _), _, _) = self { 1 + results.count } else { 1 } }
   }
 
-  /// What may wait to be written, in entries and the packets in them: about 20 MB. Beyond that entries are dropped, which
-  /// the log says.
+  /// The maximum that may wait to be written, in entries and packets: about 20 MB. Further entries are dropped, which
+  /// the log records.
   package static let maximumWeight = 200_000
 
   private let waiting: Monitor<Waiting>
@@ -60,17 +60,17 @@ public final class RateLog: Sendable {
 
   deinit { close() }
 
-  /// Returns when everything so far is written; what comes later is not.
+  /// Returns when all entries so far are written; later entries are ignored.
   public func close() {
     waiting.change { $0.isClosed = true }
     thread.join()
   }
 
-  /// Takes what happens to a connection's estimator.
+  /// Returns a sink for the events of one connection's estimator.
   /// - Parameters:
-  ///   - id: names the connection.
-  ///   - algorithm: what makes its estimator.
-  ///   - limits: what it is made with.
+  ///   - id: the connection's name.
+  ///   - algorithm: the estimator's algorithm.
+  ///   - limits: the estimator's limits.
   package func sink(
     for id: String, _ algorithm: RateControlAlgorithm, _ limits: BitrateLimits, now: Timestamp
   ) -> RateLogEntry.Sink {
@@ -131,7 +131,7 @@ extension Timestamp {
 }
 
 extension RateLogEntry {
-  /// The same at another time.
+  /// A copy at another time.
   func moved(by time: TimeDelta) -> RateLogEntry {
     switch self {
     case .feedback(var results, let activity):

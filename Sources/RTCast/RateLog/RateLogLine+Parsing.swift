@@ -2,7 +2,7 @@ import RTCEngine
 import RTCPrimitives
 import RTCSignaling
 
-/// What is wrong with a line of a rate log: half a sentence, such as `target_bps is missing`.
+/// An error in a line of a rate log: half a sentence, such as `target_bps is missing`.
 package struct RateLogLineError: Error, Hashable, Sendable {
   package var problem: String
 
@@ -10,8 +10,7 @@ package struct RateLogLineError: Error, Hashable, Sendable {
 }
 
 extension RateLogLine {
-  /// Reads a line that anybody may have written: what is no line of a rate log, or says what cannot be, is refused. Nil: an
-  /// event of a later version.
+  /// Parses a line of untrusted input; invalid lines are refused. Returns nil for an event of a later version.
   package static func parse(_ bytes: [UInt8]) throws(RateLogLineError) -> RateLogLine? {
     let fields = try RateLogFields(bytes)
     let connection = try fields.optionalText("viewer") ?? ""

@@ -7,9 +7,10 @@ package struct RateLogLine: Hashable, Sendable {
   package enum Content: Hashable, Sendable {
     /// A connection begins: how its estimator is made. All times are counted from `origin`, in whole seconds of the clock.
     case opened(RateControlAlgorithm, BitrateLimits, origin: Int64)
-    /// What the estimator was told, or what it decided.
+    /// An input or a decision of an estimator.
     case entry(RateLogEntry)
-    /// So many entries, of all connections, are missing here: they came faster than they could be written.
+    /// The number of entries, of all connections, that are missing here because they came faster than they could be
+    /// written.
     case dropped(Int)
   }
 

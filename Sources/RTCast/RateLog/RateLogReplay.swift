@@ -1,11 +1,11 @@
 package import RTCEngine
 package import RTCPrimitives
 
-/// One connection's part of a rate log, played to a new estimator: whether it decides again what it decided then.
+/// Replays one connection's part of a rate log to a new estimator and compares the decisions.
 package struct RateLogReplay: Sendable {
-  /// Where the log and the new estimator part.
+  /// A difference between the log and the new estimator.
   package struct Difference: Hashable, Sendable {
-    /// Of the log, from 1.
+    /// The line of the log, from 1.
     package var line: Int
     /// Nil: the log has no decision there.
     package var recorded: RateLogEntry?
@@ -54,7 +54,7 @@ package struct RateLogReplay: Sendable {
     }
   }
 
-  /// No more comes: the log must have had all decisions.
+  /// Ends the replay: the log must have contained all decisions.
   package mutating func end(line: Int) {
     if difference == nil, nextExpected < expected.count {
       difference = Difference(line: line, recorded: nil, replayed: expected[nextExpected])

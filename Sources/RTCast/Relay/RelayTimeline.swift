@@ -1,7 +1,7 @@
 import RTCPrimitives
 
-/// When the frames of a far stream were taken, on our clock, as far as their RTP timestamps tell: the first when it came, the
-/// rest as far from it as their timestamps say.
+/// Assigns capture times on our clock to the frames of a remote stream by their RTP timestamps: the first frame gets
+/// its arrival time, the others follow by the difference of timestamps.
 struct RelayTimeline: Sendable {
   /// RTP units in a second.
   let rate: Int64
@@ -10,8 +10,8 @@ struct RelayTimeline: Sendable {
 
   init(rate: Int64) { self.rate = rate }
 
-  /// The timestamp continued to 64 bits, and the moment that it stands for. Begins anew where the far clock has left ours by
-  /// more than a second: it leapt, or drifted for days.
+  /// Returns the timestamp extended to 64 bits and its time on our clock. Starts again if the remote clock differs from
+  /// ours by more than a second, after a leap or days of drift.
   mutating func place(_ timestamp: RTPTimestamp, received: Timestamp) -> (position: Int64, time: Timestamp) {
     guard let start else {
       newest = Extended(Int64(timestamp.value))

@@ -6,10 +6,10 @@ import RTCSignaling
 import RTCWire
 import Synchronization
 
-/// One published stream on its way to its viewers: frames go on as they came, nothing is decoded.
+/// One published stream and its viewers: frames are forwarded unchanged, without decoding.
 final class RelayedStream: WHEPSessions {
-  /// What publishers may send, the best first: publishers with a choice send what every browser takes. Nothing is decoded
-  /// here, so that every profile of H.264 will do, at every level (RFC 6184 §8.1).
+  /// The formats for publishers, the best first: those that every browser decodes. Because nothing is decoded here,
+  /// every profile and level of H.264 is accepted (RFC 6184 §8.1).
   static let formats =
     [
       .vp8, h264("42e034"), VideoPayloadFormat(codec: .vp9, parameters: "profile-id=0"),
@@ -24,9 +24,9 @@ final class RelayedStream: WHEPSessions {
 
   private struct State {
     var forwarder = StreamForwarder()
-    /// Where pictures come from.
+    /// The publisher's video track.
     var source: RemoteVideoTrack?
-    /// What they are coded with, as the last key frame has it.
+    /// The format of the last key frame.
     var format: VideoPayloadFormat?
     var unserved = 0
   }
@@ -36,17 +36,17 @@ final class RelayedStream: WHEPSessions {
   private let source: Source
   private let viewers: ViewerRegistry
 
-  /// So many viewers cannot decode what comes now, in these words.
+  /// Called with the number of viewers that cannot decode the present format, and its name.
   typealias Blindness = @Sendable (_ viewers: Int, _ format: String) -> Void
 
-  /// What comes, shared by this stream, its viewers' connections and the track they are sent.
+  /// The received media, shared by this stream, its viewers' connections and the tracks sent to them.
   private final class Source: Sendable {
     let state = Mutex(State())
     private let reportBlindness: Blindness
 
     init(reportBlindness: @escaping Blindness) { self.reportBlindness = reportBlindness }
 
-    /// What the pictures are coded with; nil before the first.
+    /// The format of the pictures; nil before the first.
     var format: VideoPayloadFormat? { state.withLock(\.format) }
 
     /// On the loop.
@@ -90,7 +90,7 @@ final class RelayedStream: WHEPSessions {
         content: { (true, true) }, codecs: { source.format?.words ?? Self.codecNames }, refusals: peers.refusals))
   }
 
-  // MARK: - What comes
+  // MARK: - Receiving
 
   func take(_ track: RemoteTrack) {
     switch track {
@@ -112,15 +112,16 @@ final class RelayedStream: WHEPSessions {
     video.send(encoded)
   }
 
-  /// What a key frame begins; nil for every other.
+  /// The format that a key frame begins; nil for other frames.
   private static func format(of frame: ReceivedFrame) -> VideoPayloadFormat? {
     guard frame.isKeyFrame else { return nil }
     guard frame.codec == .h264 else { return formats.first { $0.codec == frame.codec } }
     return VideoPayloadFormat(h264KeyFrame: frame.data.span) ?? VideoPayloadFormat(codec: .h264)
   }
 
-  /// What a viewer must take to be shown `format`. What Baseline and High have beyond their constrained forms (slices in
-  /// any order, fields, pictures that wait for later ones) is not sent live, and few viewers name the whole profiles.
+  /// The format that a viewer must accept to be sent `format`. The additional features of the Baseline and High
+  /// profiles over their constrained forms (arbitrary slice order, fields, reordering) are not used in live streams,
+  /// and few viewers offer the full profiles.
   private static func needed(for format: VideoPayloadFormat) -> VideoPayloadFormat {
     for (whole, constrained) in [("420034", "42e034"), ("640034", "640c34")] {
       if h264(whole).takes(format), !h264(constrained).takes(format) { return h264(constrained) }
@@ -174,15 +175,14 @@ final class RelayedStream: WHEPSessions {
     var configuration = PeerConnection.Configuration(video: video, audio: audio)
     let needed = present.map(needed)
     func fits(_ format: VideoPayloadFormat) -> Bool { needed.map(format.takes) ?? true }
-    // What decodes the present stream comes first.
+    // Formats that decode the present stream come first.
     configuration.videoFormats = formats.filter(fits) + formats.filter { !fits($0) }
     configuration.dataChannels = nil
     configuration.bitrates.maximum = BitRate(bitsPerSecond: 50_000_000)
     return configuration
   }
 
-  /// Whether an offer has room for a picture: a viewer that cannot take the stream's is told so, instead of being shown
-  /// nothing.
+  /// Whether an offer has a video section: a viewer that cannot decode the stream is refused with that reason.
   private static func wantsVideo(_ offer: String) -> Bool {
     guard let description = try? SessionDescription(parsing: offer) else { return false }
     return description.media.contains { media in

@@ -3,9 +3,9 @@ package import RTCMedia
 import RTCPrimitives
 import RTCWire
 
-/// Makes what a remote peer sends into frames of ours, which others may be sent: nothing is decoded. Picture and sound of one
-/// moment keep one capture time, whichever of them came later: the remote peer's reports say how its timestamps belong
-/// together (RFC 3550 §6.4.1). Before a report of each has come, what arrives together counts as taken together.
+/// Converts received frames into frames to send, without decoding. Picture and sound of one moment keep one capture
+/// time, whichever arrives later, by the remote peer's sender reports (RFC 3550 §6.4.1). Before the first report of
+/// each, arrival times are used.
 package struct StreamForwarder: Sendable {
   private var picture = RelayTimeline(rate: 90_000)
   private var sound = RelayTimeline(rate: 48_000)
@@ -36,8 +36,8 @@ package struct StreamForwarder: Sendable {
       contentHint: .motion, colorSpace: frame.colorSpace, number: pictures)
   }
 
-  /// - Parameter clock: the last report on the far sound; nil before the first.
-  /// - Returns: nil for what is no Opus, and for what comes after its time: whoever hears it has no use for it.
+  /// - Parameter clock: the last sender report of the sound; nil before the first.
+  /// - Returns: nil for other codecs than Opus, and for packets that arrive too late to be played.
   package mutating func forward(_ packet: ReceivedAudio, clock: SenderClock?) -> EncodedAudioFrame? {
     guard let header = OpusPacket(packet.payload) else { return nil }
     if let clock, clock.ntpTime.value != 0 { soundClock.note(clock) }
@@ -50,7 +50,7 @@ package struct StreamForwarder: Sendable {
       level: packet.level)
   }
 
-  /// When the sound at `timestamp` was heard, on the clock that the pictures are placed on; nil while the reports do not say.
+  /// The capture time of the sound at `timestamp`, on the clock of the pictures; nil before the first report.
   private func reported(_ timestamp: RTPTimestamp, received: Timestamp) -> Timestamp? {
     guard let wallOffset, let wall = soundClock.wallTime(of: timestamp) else { return nil }
     let time = Timestamp.zero + (wall + wallOffset)

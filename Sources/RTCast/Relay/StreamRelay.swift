@@ -4,10 +4,10 @@ public import RTCPrimitives
 public import RTCSignaling
 import Synchronization
 
-/// Takes streams that are published by WHIP and hands them on to those who watch by WHEP, under the name they were published
-/// as: `/whip/NAME` becomes `/whep/NAME`. Any thread.
+/// Relays streams published by WHIP to viewers by WHEP, under the same name: `/whip/NAME` becomes `/whep/NAME`. Any
+/// thread.
 public final class StreamRelay: OfferSessions {
-  /// What a relay takes.
+  /// The limits of a relay.
   public struct Limits: Sendable {
     /// Publications at a time.
     public var streams = 16
@@ -18,11 +18,11 @@ public final class StreamRelay: OfferSessions {
     public init() {}
   }
 
-  /// What happens to streams.
+  /// An event of a stream.
   public enum News: Sendable, Hashable {
     /// A stream of this name began.
     case published(String)
-    /// It ended.
+    /// The stream has ended.
     case ended(String)
     /// A stream is coded in a way now that so many of its viewers cannot decode: they are sent its sound alone.
     case undecodable(String, viewers: Int, format: String)
@@ -34,7 +34,7 @@ public final class StreamRelay: OfferSessions {
     var generation: ICEGeneration
     /// The network that it is from.
     var network: ClientNetwork
-    /// It has not been connected yet.
+    /// It is not connected yet.
     var isKnocking = true
     var task: Task<Void, Never>?
   }
@@ -65,12 +65,12 @@ public final class StreamRelay: OfferSessions {
     self.report = report
   }
 
-  /// See `WHEPSessions`.
+  /// Answers a viewer's offer. See `WHEPSessions`.
   public func open(stream: String?, offer: String, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
     try await open(stream: stream, offer: offer, remote: remote, place: nil)
   }
 
-  /// See `WHEPSessions`.
+  /// Answers a publisher's offer. See `OfferSessions`.
   public func open(
     stream: String?, offer: String, remote: String, place: IPAddress?
   ) async throws(WHEPRefusal) -> WHEPAnswer {
@@ -101,22 +101,22 @@ public final class StreamRelay: OfferSessions {
     }
   }
 
-  /// See `WHEPSessions`.
+  /// Applies a trickled fragment or ICE restart to a session.
   public func patch(id: String, fragment: String, etag: String?) async throws(WHEPRefusal) -> WHEPPatchResult {
     guard let publication = state.withLock({ $0.publications[id] }) else { throw .noSuchSession }
     return try await publication.connection.patch(fragment, etag: etag, publication.generation)
   }
 
-  /// See `OfferSessions`.
+  /// The ETag of a session; nil: there is none.
   public func etag(of id: String) async -> String? { state.withLock { $0.publications[id] }?.generation.etag }
 
-  /// Those of the directory: publishers and viewers use the same.
+  /// The ICE servers of the directory, for publishers and viewers.
   public var iceServers: [ICEServer] { directory.iceServers }
 
-  /// See `OfferSessions`.
+  /// Refusals so far, by subject.
   public var refusals: [RefusalCounts.Subject: UInt64] { state.withLock { $0.peers }?.refusals.all ?? [:] }
 
-  /// See `WHEPSessions`.
+  /// Closes a session. Returns whether it existed.
   public func close(id: String) async -> Bool {
     guard let connection = state.withLock({ $0.publications[id]?.connection }) else { return false }
     await connection.close()
@@ -147,7 +147,7 @@ public final class StreamRelay: OfferSessions {
         state.peers?.refusals.count(.session)
         return .failure(.tooManyStreams(limit: limits.streams))
       }
-      // A network leaves places to others, and more of them while it only takes them and does not come.
+      // A network leaves capacity to others, especially while its connections are not yet established.
       let own = state.publications.values.filter { $0.network == network }
       let (coming, share) = (state.arriving[network] ?? 0, max(1, limits.streams / 2))
       guard network.isLoopback || own.count + coming < share else {

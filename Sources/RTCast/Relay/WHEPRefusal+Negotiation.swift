@@ -3,8 +3,8 @@ import RTCPeer
 import RTCSignaling
 
 extension WHEPRefusal {
-  /// What a client is told of why its offer came to nothing.
-  /// - Parameter codecs: the video codecs that would have done.
+  /// Makes the refusal of an offer that could not be negotiated.
+  /// - Parameter codecs: the video codecs that are supported.
   init(_ error: any Error, codecs: String) {
     switch error {
     case let failure as NegotiationFailure:

@@ -2,8 +2,8 @@ import RTCSignaling
 import RTCWire
 import Synchronization
 
-/// Which ICE generation the session of a client is in, and what a PATCH must show to change it (RFC 9725 §4.3). Any thread,
-/// but one PATCH at a time.
+/// The ICE generation of a client's session, and the precondition of a PATCH that changes it (RFC 9725 §4.3). Any
+/// thread, but one PATCH at a time.
 final class ICEGeneration: Sendable {
   private struct State {
     var number = 1

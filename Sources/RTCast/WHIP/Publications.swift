@@ -8,7 +8,7 @@ final class Publications: Sendable {
 
   func remove(_ driver: WHIPDriver) { drivers.withLock { $0[ObjectIdentifier(driver)] = nil } }
 
-  /// Says goodbye to all at once, and waits until they are told or have taken too long.
+  /// Ends all publications in parallel, and waits for each service's answer or a time-out.
   func leaveAll() async {
     let all = drivers.withLock { drivers in
       defer { drivers = [:] }

@@ -5,30 +5,30 @@ import RTCPrimitives
 import RTCSignaling
 import RTCSignalingNIO
 
-/// Carries out what a `WHIPSession` wants: its requests, its connections one after the other, and its deadlines.
+/// Performs the actions of a `WHIPSession`: requests, connections one after the other, and deadlines.
 actor WHIPDriver {
-  /// Whoever publishes or watches.
+  /// The callbacks of the publisher or viewer.
   struct Owner: Sendable {
     /// STUN and TURN servers that were configured for these connections.
     var iceServers: [ICEServer] = []
     /// Makes a connection that may use these servers.
     var makeConnection: @Sendable ([ICEServer]) -> PeerConnection
-    /// Follows a connection that was made to its end, and hands its events to `hear`.
+    /// Follows a connection to its end, and passes its events to `hear`.
     var follow: @Sendable (PeerConnection, WHIPDriver) async -> Void
     var report: @Sendable (WHIPSession.Report) -> Void
     /// Called once, unless `begin` throws.
     var whenEnded: @Sendable (Ending) -> Void
-    /// What is wrong with what the server's answer leads to, although it can be applied.
+    /// Checks the result of the server's answer; returns an error if it is unusable although it could be applied.
     var objection: @Sendable (PeerConnection) async -> (any Error)? = { _ in nil }
   }
 
   /// Why it is over.
   enum Ending: Sendable {
-    /// It was told to leave.
+    /// The application ended it.
     case left
     /// The connection ended and none takes its place.
     case disconnected(EndReason)
-    /// The server would not begin anew: `WHIPError`, or what the connection thinks of its answer.
+    /// The server refused to begin again: `WHIPError`, or the connection's error for its answer.
     case failed(any Error)
   }
 
@@ -36,11 +36,11 @@ actor WHIPDriver {
   private let client: WHIPClient
   private var session: WHIPSession
   private var connection: PeerConnection?
-  /// The configured ones, and those that the server has told of.
+  /// The configured ICE servers, and those that the server named.
   private var servers: [ICEServer]
   private var requests: [Int: Task<Void, Never>] = [:]
   private var timer: Task<Void, Never>?
-  /// What is to be done, in order; one at a time, as some of it waits for the connection.
+  /// Actions to perform, in order and one at a time, as some wait for the connection.
   private var waiting: [WHIPSession.Action] = []
   private var isWorking = false
   private var stage = Stage.fresh
@@ -57,7 +57,7 @@ actor WHIPDriver {
     case ended
   }
 
-  /// - Throws: `WHIPError.badURL` or `badToken` for what cannot be used.
+  /// - Throws: `WHIPError.badURL` or `badToken` for an invalid argument.
   init(
     _ endpoint: String, token: String?, options: WHIPSession.Options = WHIPSession.Options(), owner: Owner
   ) throws(WHIPError) {
@@ -68,9 +68,9 @@ actor WHIPDriver {
     servers = owner.iceServers
   }
 
-  /// Returns when the server's first answer is applied, or when its own offer, answered by us, has led to a connection; call
-  /// it once.
-  /// - Throws: why that came to nothing: `WHIPError`, or what the connection thinks of the answer.
+  /// Returns when the server's first answer is applied, or when its counter-offer, answered by us, has led to a
+  /// connection. Call it once.
+  /// - Throws: `WHIPError`, or the connection's error for the answer.
   func begin() async throws {
     let fault = await withCheckedContinuation { continuation in
       stage = .beginning(continuation)
@@ -145,7 +145,7 @@ actor WHIPDriver {
     case .answer(let offer): await describe { try await $0.answer(instead: offer) }
     case .describeCandidates: await describe { try await $0.localFragment() }
     case .restartICE: await describe { try await $0.restartFragment() }
-    // One that cannot be applied is followed by another restart, as the path stays lost.
+    // If a fragment cannot be applied, the path stays lost and another restart follows.
     case .acceptFragment(let fragment): try? await connection?.accept(fragment: fragment)
     case .disconnect:
       let old = connection
@@ -175,7 +175,7 @@ actor WHIPDriver {
   }
 
   private func answered(_ request: WHIPRequest, _ input: WHIPSession.Input) {
-    // What was cancelled is not wanted any more.
+    // A cancelled request is ignored.
     guard requests.removeValue(forKey: request.id) != nil else { return }
     handle(input)
   }
@@ -192,7 +192,7 @@ actor WHIPDriver {
     }
   }
 
-  /// Hands what the connection says of itself to the session.
+  /// Passes the connection's description to the session.
   private func describe(_ body: (PeerConnection) async throws -> String) async {
     guard let connection else { return }
     do {
