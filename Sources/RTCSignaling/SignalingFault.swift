@@ -1,11 +1,11 @@
-/// Whose fault it is that signaling failed.
+/// The party at fault when signaling failed.
 public enum SignalingFault: Sendable, Hashable {
-  /// What was asked for makes no sense: the caller's.
+  /// The caller: the request makes no sense.
   case caller
   /// The network's: no such host, nobody answers.
   case network
   /// The other side is there and says no.
   case permission
-  /// The other side does not keep to the protocol.
+  /// The server breaks the protocol.
   case server
 }

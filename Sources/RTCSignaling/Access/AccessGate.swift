@@ -1,10 +1,10 @@
 import RTCPrimitives
 import Synchronization
 
-/// Who is let in, and to what: one for a server, asked for every request and at every registration at its hub.
+/// Access control of a server: decides which rights a request or a registration at the hub has.
 ///
-/// A server is open, or has a secret. The secret gives every right; links that were signed with it (`SignedLink`) give one
-/// each. A hub may have tokens for single names besides. Any thread.
+/// A server is open, or has a secret. The secret gives every right; a link signed with it (`SignedLink`) gives one. A
+/// hub may also have tokens for single names. Any thread.
 public final class AccessGate: Sendable {
   /// By how many seconds a signer's clock may be ahead of ours.
   public static let clockLeeway: Int64 = 600
@@ -23,10 +23,10 @@ public final class AccessGate: Sendable {
   }
 
   /// - Parameters:
-  ///   - secret: nil: only names that have tokens of their own are let in, and to the hub alone.
-  ///   - perPeer: tokens by names at the hub; such a name is taken with its own token and no other.
-  ///   - ledger: what was used up and revoked before.
-  ///   - keep: is handed the ledger whenever it has changed; on any thread, one at a time.
+  ///   - secret: nil: only names with tokens of their own are admitted, and only to the hub.
+  ///   - perPeer: tokens by names at the hub; such a name can be taken with its own token only.
+  ///   - ledger: the links used up and revoked before.
+  ///   - keep: receives the ledger whenever it has changed; on any thread, one call at a time.
   public init(
     secret: AccessToken?, perPeer: [String: AccessToken] = [:], ledger: LinkLedger = LinkLedger(),
     keep: @escaping @Sendable (LinkLedger) -> Void = { _ in }
@@ -51,12 +51,12 @@ public final class AccessGate: Sendable {
 
   // MARK: - Letting in
 
-  /// Whether what was shown gives the right.
+  /// Decides whether a credential gives the right.
   /// - Parameters:
-  ///   - peer: with `.call`, the name that is to be taken at the hub; nil: none.
-  ///   - client: what the client calls itself; see `use`.
-  ///   - isNew: whether it would be one more use of a link that may be used so many times.
-  ///   - address: the client's IP address; wrong tries count for it.
+  ///   - peer: with `.call`, the name to be taken at the hub; nil: none.
+  ///   - client: the client's identifier; see `use`.
+  ///   - isNew: whether this would be one more use of a link with a limited number of uses.
+  ///   - address: the client's IP address; wrong tries are counted by address.
   package func judge(
     _ shown: String?, for right: AccessRight, peer: String? = nil, client: String? = nil, isNew: Bool = false,
     from address: String, now: AccessTime
@@ -64,7 +64,7 @@ public final class AccessGate: Sendable {
     if isOpen { return .everybody }
     guard let shown, !shown.isEmpty else { throw .missing }
     let result = state.withLock { state -> Result<AccessGrant, AccessRefusal> in
-      // What is right is admitted, whatever others at the same address have shown.
+      // A right token is admitted, whatever other clients of the address have shown.
       let wait = state.wrongTries.wait(address, now: now.monotonic)
       if let wait, isGuessable(shown, right, peer), !state.wrongTries.mayLook(address, now: now.monotonic) {
         return .failure(.slowed(seconds: wait))
@@ -84,8 +84,8 @@ public final class AccessGate: Sendable {
     return try result.get()
   }
 
-  /// Whether what was shown may be a guess at a secret so short that looking at every guess would give it away in time. A signed
-  /// link is no guess, and a long secret cannot be guessed.
+  /// Whether a credential may be a guess at a secret so short that checking every guess would reveal it. A signed link
+  /// is not a guess, and a long secret cannot be guessed.
   private func isGuessable(_ shown: String, _ right: AccessRight, _ peer: String?) -> Bool {
     guard SignedLink.id(of: shown) == nil else { return false }
     let own = right == .call ? peer.flatMap { perPeer[$0] } : nil
@@ -108,7 +108,7 @@ public final class AccessGate: Sendable {
     guard link.right == right else { throw .otherRight(link.right) }
     guard right == .call, let peer else { return .link(link) }
     if let name = link.name, name != peer { throw .otherName(name) }
-    // Whoever signed it knew that the name has a token of its own, if it says the name.
+    // A link that includes the name was signed by somebody who knew that the name has a token of its own.
     if own != nil, link.name == nil { throw .wrong }
     return .link(link)
   }
@@ -121,9 +121,8 @@ public final class AccessGate: Sendable {
 
   // MARK: - Uses
 
-  /// Turns a grant into what it is for: throws when the link has been revoked or has ended since it was judged, and counts one
-  /// use of it.
-  /// - Parameter client: what the client calls itself, unguessable and always the same, so that coming back is no other use.
+  /// Uses a grant: throws if the link has been revoked or has expired since it was judged, and counts one use.
+  /// - Parameter client: an unguessable, constant identifier of the client, so that a return is not another use.
   /// - Returns: whether a use was counted, which `giveBack` may undo.
   @discardableResult
   package func use(_ grant: AccessGrant, client: String?, now: AccessTime) throws(AccessRefusal) -> Bool {
@@ -137,7 +136,7 @@ public final class AccessGate: Sendable {
     return try result.get()
   }
 
-  /// Throws when the link that somebody was let in by has been revoked or has ended since: for what took time to open.
+  /// Throws if the link of a grant has been revoked or has expired since, for sessions that took time to open.
   package func recheck(_ grant: AccessGrant, now: AccessTime) throws(AccessRefusal) {
     guard let link = grant.link else { return }
     if let refusal = state.withLock({ Self.end(of: link, $0.ledger, now) }) { throw refusal }
@@ -149,7 +148,7 @@ public final class AccessGate: Sendable {
     return nil
   }
 
-  /// What a use was counted for was refused.
+  /// Undoes a counted use, because the request was refused later.
   package func giveBack(_ grant: AccessGrant, client: String?, now: AccessTime) {
     guard let link = grant.link, link.uses != nil else { return }
     change(now) { $0.giveBack(link, client: client) }
@@ -157,7 +156,7 @@ public final class AccessGate: Sendable {
 
   // MARK: - Revoking
 
-  /// Nobody is let in by a link any more.
+  /// Revokes a link.
   /// - Parameter written: the link, its token, or its identifier.
   /// - Returns: the identifier.
   package func revoke(_ written: String, now: AccessTime) throws(RevocationError) -> String {

@@ -1,4 +1,4 @@
-/// What somebody was let in by.
+/// The credential by which a client was admitted.
 package enum AccessGrant: Sendable, Hashable {
   /// The server is open.
   case everybody
@@ -9,6 +9,6 @@ package enum AccessGrant: Sendable, Hashable {
   /// A link that the owner signed.
   case link(SignedLink)
 
-  /// Nil for who came by no link.
+  /// Nil if the client came without a signed link.
   package var link: SignedLink? { if case .link(let link) = self { link } else { nil } }
 }

@@ -1,19 +1,19 @@
-/// Why somebody is not let in.
+/// The reason why a client is not admitted.
 package enum AccessRefusal: Error, Sendable, Hashable {
-  /// Nothing was shown.
+  /// The request has no credential.
   case missing
-  /// What was shown is neither the secret nor signed with it.
+  /// The credential is neither the secret nor signed with it.
   case wrong
-  /// The same, after too much that was wrong came from this address; so many seconds until a wrong try is the first again. A guess
-  /// at a short secret may not have been looked at.
+  /// Wrong, after too many wrong credentials from this address. `seconds` is the time until the count is reset. A guess
+  /// at a short secret may not have been checked.
   case slowed(seconds: Int)
   /// The link ended so many seconds ago.
   case expired(seconds: Int64)
   /// The link was signed so many seconds from now: one of the two clocks is wrong.
   case clock(seconds: Int64)
-  /// As many have used the link as may.
+  /// The link has no uses left.
   case usedUp
-  /// Its owner has taken the link back.
+  /// The owner has revoked the link.
   case revoked
   /// The link is for something else.
   case otherRight(AccessRight)
@@ -31,7 +31,7 @@ package enum AccessRefusal: Error, Sendable, Hashable {
     }
   }
 
-  /// As programs read it at the hub.
+  /// The code for programs, as hub errors carry it.
   package var code: String {
     switch self {
     case .missing, .wrong: "bad-token"
@@ -44,7 +44,7 @@ package enum AccessRefusal: Error, Sendable, Hashable {
     }
   }
 
-  /// What is wrong, and what to do.
+  /// A sentence for the user: the reason and the remedy.
   package var sentence: String {
     switch self {
     case .missing: "This needs the token that is part of the link, sent as Authorization: Bearer TOKEN."

@@ -1,6 +1,6 @@
-/// What somebody may do at a server. The owner's secret gives all of them; a signed link gives one.
+/// A right at a server. The owner's secret gives all rights; a signed link gives one.
 public enum AccessRight: String, Sendable, CaseIterable {
-  /// See a cast, or a stream at a hub (WHEP).
+  /// The right to see a cast, or a stream at a hub (WHEP).
   case watch
   /// Send a stream to a hub (WHIP).
   case publish
@@ -9,7 +9,7 @@ public enum AccessRight: String, Sendable, CaseIterable {
   /// Read the figures: `/metrics`, and the details of `/health`.
   case metrics
 
-  /// As a signed link writes it.
+  /// The letter in a signed link.
   var letter: Character { rawValue.first ?? "-" }
 
   init?(letter: some StringProtocol) {

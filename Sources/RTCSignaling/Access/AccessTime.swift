@@ -4,10 +4,9 @@ package import RTCPrimitives
 package struct AccessTime: Sendable, Hashable {
   /// Seconds since 1970: for the ends of links.
   package var unix: Int64
-  /// Never goes back: for what is slowed.
+  /// Monotonic time, for rate limits.
   package var monotonic: Timestamp
 
-  /// See the properties.
   package init(unix: Int64, monotonic: Timestamp) {
     self.unix = unix
     self.monotonic = monotonic

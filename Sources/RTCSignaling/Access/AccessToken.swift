@@ -19,7 +19,7 @@ public struct AccessToken: Hashable, Sendable {
 
   private init(bytes: [UInt8]) { self.bytes = bytes }
 
-  /// What the value of an `Authorization` header carries (RFC 6750 §2.1); nil for another scheme.
+  /// The credential in an `Authorization` header (RFC 6750 §2.1); nil for another scheme.
   static func shown(in authorization: String?) -> String? {
     guard let authorization else { return nil }
     let parts = authorization.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
@@ -40,7 +40,7 @@ public struct AccessToken: Hashable, Sendable {
   /// Percent-encoded for a URL's query or fragment.
   public var inURL: String { PercentEncoding.encode(text) }
 
-  /// As it was written. For links and headers, never for a log.
+  /// The token as written. For links and headers, never for a log.
   public var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 

@@ -1,19 +1,19 @@
-/// A decision about access: who was admitted, refused or shut out, by which right and from where. It holds no secret: a link is
-/// named by its identifier.
+/// A decision about access: an admission, a refusal or a revocation, with its right and address. It holds no secret: a
+/// link is recorded by its identifier.
 public struct AuditEvent: Sendable, Hashable {
-  /// What was decided.
+  /// The decision.
   public enum Decision: Sendable, Hashable {
     /// A session, a picture or a name at the hub was given.
     case admitted
-    /// Nothing was given, for this reason: a code such as `bad-token` or `link-expired`.
+    /// Access was refused. The reason is a code such as `bad-token` or `link-expired`.
     case refused(String)
     /// A link was revoked.
     case revoked
   }
 
-  /// What somebody was let in by.
+  /// The credential by which a client was admitted.
   public enum Credential: Sendable, Hashable {
-    /// Nothing: the server is open.
+    /// No credential: the server is open.
     case open
     /// The server's own secret.
     case secret
@@ -23,17 +23,17 @@ public struct AuditEvent: Sendable, Hashable {
     case link(String)
   }
 
-  /// What was decided.
+  /// The decision.
   public var decision: Decision
-  /// What was asked for; nil of a revocation.
+  /// The requested right; nil of a revocation.
   public var right: AccessRight?
-  /// What was shown; nil when it was refused and names no link, or when nothing was shown.
+  /// The credential; nil if there was none, or if it was refused and identifies no link.
   public var credential: Credential?
   /// The client's IP address; empty when it is not known, or of a revocation.
   public var address: String
   /// The name at the hub, or the stream, that was asked for.
   public var name: String?
-  /// A token that is neither the secret nor signed with it was shown.
+  /// Whether the token was neither the secret nor signed with it.
   package var isWrongToken = false
 
   /// A decision.
@@ -55,7 +55,7 @@ public struct AuditEvent: Sendable, Hashable {
     self.init(refusal, right: right, by: shown.flatMap(SignedLink.id).map { .link($0) }, from: address, name: name)
   }
 
-  /// A refusal of what had been judged before.
+  /// Makes the refusal of a request that had been judged before.
   package init(
     _ refusal: AccessRefusal, right: AccessRight, by credential: Credential?, from address: String, name: String? = nil
   ) {
@@ -68,7 +68,7 @@ public struct AuditEvent: Sendable, Hashable {
 }
 
 extension AccessGrant {
-  /// What it is called in the audit log.
+  /// The credential's name in the audit log.
   package var credential: AuditEvent.Credential {
     switch self {
     case .everybody: .open

@@ -1,7 +1,7 @@
 package import RTCPrimitives
 
-/// Decisions about access as lines of JSON, at a bounded rate: whoever is refused again and again does not fill the disk. What was
-/// left out is counted.
+/// Formats access decisions as lines of JSON, at a bounded rate, so that repeated refusals cannot fill the disk.
+/// Omitted lines are counted.
 package struct AuditLines {
   /// Refusals that are written at once, and a second for long.
   package static let refusals = 50.0
@@ -20,9 +20,9 @@ package struct AuditLines {
     admissions = TokenBucket(capacity: Self.admissions, perSecond: Self.admissionsPerSecond, now: now)
   }
 
-  /// The lines for a decision, each with its end; none while there are too many. Revocations are never left out: only the owner
-  /// makes them.
-  /// - Parameter time: the time of day, as it is to be written.
+  /// Returns the lines for a decision, each with a line end; empty while there are too many. Revocations are never
+  /// omitted, since only the owner makes them.
+  /// - Parameter time: the time of day, formatted.
   package mutating func lines(for event: AuditEvent, at time: String, now: Timestamp) -> String {
     switch event.decision {
     case .revoked: break

@@ -36,7 +36,7 @@ package enum Base64URL {
     return bytes
   }
 
-  /// Of the alphabet.
+  /// Whether a byte belongs to the alphabet.
   static func isLetter(_ byte: UInt8) -> Bool { value(byte) != nil }
 
   private static func value(_ letter: UInt8) -> Int? {

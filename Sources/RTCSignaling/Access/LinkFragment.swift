@@ -1,6 +1,6 @@
-/// What stands behind the `#` of a link: browsers send it to nobody.
+/// The fragment of a link, after the `#`. Browsers do not send it to servers.
 public struct LinkFragment: Sendable, Hashable {
-  /// The secret, or what was signed with it.
+  /// The secret, or a token signed with it.
   public var token: String?
 
   /// Reads `token=…&…`, or a bare token.

@@ -1,17 +1,17 @@
-/// What became of signed links: who used those that have a number of uses, and which were revoked. Links themselves are
-/// nowhere kept.
+/// The used and revoked links: the clients of links with a limited number of uses, and the revoked links. Other links
+/// are not stored.
 public struct LinkLedger: Sendable, Equatable {
   struct Entry: Sendable, Equatable {
-    /// What those who used it call themselves; empty for who did not say.
+    /// The identifiers of clients that used the link; empty for a client without one.
     var clients: [String] = []
     var isRevoked = false
-    /// Nothing need be known of it afterwards; nil: never.
+    /// The Unix time after which the entry can be removed; nil: never.
     var expires: Int64?
   }
 
   private(set) var entries: [String: Entry] = [:]
 
-  /// Nothing used, nothing revoked.
+  /// Makes an empty ledger.
   public init() {}
 
   func isRevoked(_ id: String) -> Bool { entries[id]?.isRevoked == true }
@@ -52,14 +52,14 @@ public struct LinkLedger: Sendable, Equatable {
     entries[id] = entry
   }
 
-  /// Forgets what has ended by itself.
+  /// Removes the entries of expired links.
   mutating func prune(_ unixTime: Int64) {
     entries = entries.filter { $0.value.expires.map { $0 > unixTime } ?? true }
   }
 
   // MARK: - As a file
 
-  /// One line for each link: identifier, end, `revoked` or `-`, and who used it.
+  /// One line for each link: identifier, expiry, `revoked` or `-`, and the clients that used it.
   public var text: String {
     entries.sorted { $0.key < $1.key }.map { id, entry in
       let clients = entry.clients.map { $0.isEmpty ? "?" : $0 }.joined(separator: ",")

@@ -1,13 +1,13 @@
 /// Why a link cannot be revoked.
 public enum RevocationError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// It is the secret itself.
+  /// The text is the server's secret.
   case ownSecret
-  /// It was signed with another secret.
+  /// The link was signed with another secret.
   case otherSecret
-  /// It is neither a link nor an identifier.
+  /// The text is neither a link nor an identifier.
   case noLink
 
-  /// What is wrong, and what to do.
+  /// A sentence for the user: the reason and the remedy.
   public var description: String {
     switch self {
     case .ownSecret: "That is this server's own secret, not a link signed with it; start with another secret instead."

@@ -1,7 +1,7 @@
 /// Secrets are compared here and nowhere else.
 enum Secret {
-  /// Whether what was shown is the secret. The time it takes depends on the length of what was shown, not on how much of
-  /// it is right.
+  /// Compares a credential with the secret. The time depends on the length of the credential, not on the number of
+  /// matching bytes.
   static func matches(_ shown: String, _ secret: [UInt8]) -> Bool {
     guard !secret.isEmpty else { return false }
     var difference = UInt(bitPattern: shown.utf8.count ^ secret.count)

@@ -1,16 +1,16 @@
 import RTCDTLS
 
-/// What a link allows that its server's owner signed with the server's secret. Whoever has the secret can check it; nothing
-/// is kept anywhere until it is used.
+/// A link's permission, signed by the server's owner with the server's secret. Any holder of the secret can verify it;
+/// nothing is stored until it is used.
 ///
-/// Its text takes the place of the secret in a link, in `Authorization: Bearer …` and at a hub:
+/// Its text replaces the secret in a link, in `Authorization: Bearer …` and at a hub:
 ///
 ///     rl1.w.1767225600.1767232800.1.q9ZcT2ePk1o.YW5u..MAC
 ///
-/// right, second of signing and of its end, uses, identifier, name, stream (the last two in base64url, RFC 4648 §5), and
-/// HMAC-SHA-256 of what stands before it. An empty field: no end, no limit, no name.
+/// right, second of signing and of expiry, uses, identifier, name, stream (the last two in base64url, RFC 4648 §5), and
+/// HMAC-SHA-256 of the preceding text. An empty field means: no expiry, no limit, no name.
 public struct SignedLink: Hashable, Sendable {
-  /// The one thing that it allows.
+  /// The right that the link gives.
   public var right: AccessRight
   /// When it was signed, in seconds since 1970 by the signer's clock.
   public var issued: Int64
@@ -20,7 +20,7 @@ public struct SignedLink: Hashable, Sendable {
   public var uses: Int?
   /// Chosen at random; revoking and counting go by it.
   public var id: String
-  /// Whom it is for. At a hub a link for calls takes this name and no other.
+  /// The name of the link's user. At a hub, a link for calls may take only this name.
   public var name: String?
   /// At a hub: the one stream that it is for.
   public var stream: String?
@@ -46,7 +46,7 @@ public struct SignedLink: Hashable, Sendable {
     return Base64URL.encode((0..<8).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
   }
 
-  /// The identifier of a link's text, without a look at its signature; nil for what is no such text.
+  /// The identifier in a link's text, without checking the signature; nil if the text is not a link.
   public static func id(of text: String) -> String? { Fields(text)?.link.id }
 
   /// The text that the owner of `secret` gives away.
@@ -55,10 +55,10 @@ public struct SignedLink: Hashable, Sendable {
     return body + "." + Self.signature(of: body, secret)
   }
 
-  /// What a text allows; nil when another secret signed it, or any of its characters was altered.
+  /// Parses and verifies a text; nil if it was signed with another secret, or altered.
   init?(_ text: String, signedWith secret: AccessToken) {
     guard let fields = Fields(text) else { return nil }
-    // Texts are compared, not what they stand for: base64 has more than one text for the same bytes.
+    // Compares texts, not bytes: base64 has several texts for the same bytes.
     guard Secret.matches(fields.signature, Array(Self.signature(of: fields.body, secret).utf8)) else { return nil }
     self = fields.link
   }
@@ -82,7 +82,7 @@ public struct SignedLink: Hashable, Sendable {
     return Base64URL.encode(digest)
   }
 
-  /// The parts of a text, whoever wrote it.
+  /// The fields of an untrusted text.
   private struct Fields {
     let body: String
     let signature: String

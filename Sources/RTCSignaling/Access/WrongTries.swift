@@ -1,7 +1,7 @@
 import RTCPrimitives
 
-/// Slows down who guesses: each network (`ClientNetwork`) may be wrong ten times at once and then once in two seconds. What other
-/// networks show is not slowed.
+/// Limits guessing: each network (`ClientNetwork`) may send ten wrong credentials at once and then one every two
+/// seconds. Other networks are not affected.
 struct WrongTries: Sendable {
   /// Wrong tries at once, and seconds for one to be forgotten.
   static let burst = 10.0

@@ -1,8 +1,9 @@
 package import RTCPrimitives
 
-/// One place for a call, from its first ring to its end. Sans-IO: it says what is to be sent, opened and closed.
+/// The state machine of one call, from its first ring to its end. Sans-IO: it returns the signals to send and the
+/// connections to open and close.
 ///
-/// A call that has ended leaves the place free for the next. Messages that belong to no present call are dropped.
+/// After a call has ended, the machine can take the next one. Messages that belong to no present call are dropped.
 package struct CallMachine: Sendable {
   /// Time-outs of a call.
   package struct Options: Sendable, Hashable {
@@ -17,14 +18,14 @@ package struct CallMachine: Sendable {
     package init() {}
   }
 
-  /// What a call is told.
+  /// An input of a call.
   package enum Input: Sendable, Hashable {
     // From here.
     /// - Parameter id: random, so that no two calls share it.
     case call(peer: String, id: String, media: [String: Bool] = [:])
     /// Takes or rejects the call that rings here.
     case answer(accept: Bool)
-    /// Ends the call, whatever its state.
+    /// Ends the call in any state.
     case hangUp
     // From the remote peer and the hub.
     /// A message of the remote peer.
@@ -37,28 +38,28 @@ package struct CallMachine: Sendable {
     case undelivered(to: String, code: String)
     /// The peer has left the room.
     case left(String)
-    /// There will be no signaling any more; the sentence says why.
+    /// Signaling has ended for good; the sentence gives the reason.
     case signalingEnded(String)
     // From the media connection.
     /// ICE and DTLS are done, or ICE has found another way.
     case connected
-    /// Nothing gets through for now.
+    /// The media connection receives nothing at present.
     case connectionInterrupted
     /// The remote peer closed it.
     case connectionClosed
-    /// It was there and is gone; the sentence says how.
+    /// The media connection was established and is lost; the sentence gives the reason.
     case connectionLost(String)
-    /// It never came about; the sentence says why.
+    /// The media connection was not established; the sentence gives the reason.
     case connectionFailed(String)
     /// The time of `deadline` has come.
     case deadline
   }
 
-  /// What its owner does, in order.
+  /// An action for the owner, in order.
   package enum Action: Sendable, Hashable {
     /// Sends a message by signaling.
     case send(CallSignal, to: String)
-    /// Tells the remote peer by signaling that the call is over.
+    /// Sends the remote peer the end of the call.
     case hangUp(to: String, call: String)
     /// Make a media connection; `pass` and `close` are about it.
     case open(CallParty, CallRole)
@@ -100,7 +101,7 @@ package struct CallMachine: Sendable {
     self.options = options
   }
 
-  /// Where the call stands.
+  /// The state of the call.
   package var state: CallState {
     switch stage {
     case .idle: .idle
@@ -121,7 +122,7 @@ package struct CallMachine: Sendable {
     }
   }
 
-  /// The only input; returns what is to be done, in order. `now` never goes back.
+  /// Handles an input; returns the actions, in order. `now` must not decrease.
   package mutating func handle(_ input: Input, now: Timestamp) -> [Action] {
     switch input {
     case .call(let peer, let id, let media): call(peer, id, media, now)
@@ -154,7 +155,7 @@ package struct CallMachine: Sendable {
       let party = CallParty(peer: peer, call: id, room: room)
       move(to: .calling(party, until: now + options.ringTimeout))
       actions.append(.send(CallSignal(call: id, .ring(media: media, room: room)), to: peer))
-    // Who calls the one that rings wants to talk.
+    // A call to the peer that is ringing here accepts its call.
     case .rung(let party, _, _) where party.peer == peer: answer(true, now)
     case .calling, .rung, .connecting, .connected, .reconnecting: actions.append(.misuse(.inCall))
     }
@@ -228,7 +229,7 @@ package struct CallMachine: Sendable {
     case .idle, .ended: ring(party, now)
     case .calling(let own, _):
       guard own.peer == party.peer else { return refuse(party) }
-      // Both call at the same moment: the call of the one whose name is smaller counts, and both wanted it.
+      // Both peers called at once: the call of the peer with the smaller name is kept, and counts as accepted.
       if party.peer.utf16.lexicographicallyPrecedes(me.utf16) { take(party, now) }
     case .rung(let old, _, _):
       guard old.peer == party.peer else { return refuse(party) }
@@ -238,7 +239,7 @@ package struct CallMachine: Sendable {
     case .connecting(let old, _, _), .connected(let old, _), .reconnecting(let old, _):
       guard old.peer == party.peer else { return refuse(party) }
       guard old.call != party.call else { return }
-      // Who rings anew has given up the call before, maybe without a word.
+      // A peer that rings again has abandoned the earlier call, perhaps without a message.
       end(.hungUpRemotely)
       ring(party, now)
     }
@@ -261,7 +262,7 @@ package struct CallMachine: Sendable {
     }
   }
 
-  /// A message of a call that is no more, or never was: whoever waits for an answer need not.
+  /// Answers a message of a call that does not exist, so that the sender does not wait.
   private mutating func dismiss(_ signal: CallSignal, from peer: String) {
     guard peer != me else { return }
     switch signal.body {
@@ -270,7 +271,7 @@ package struct CallMachine: Sendable {
     }
   }
 
-  /// - Parameter call: nil from those who do not say which: then any with that peer.
+  /// - Parameter call: nil if the sender does not identify the call: then any call with that peer.
   private func isCurrent(_ peer: String, _ call: String?) -> Bool {
     guard state.isActive, let party = state.party else { return false }
     return party.peer == peer && (call == nil || party.call == call)
@@ -282,7 +283,7 @@ package struct CallMachine: Sendable {
     switch stage {
     case .calling(let party, _) where party.peer == peer: end(code == "incompatible" ? .unsupported : .unknownPeer)
     case .connecting(let party, _, _) where party.peer == peer: end(code == "incompatible" ? .unsupported : .vanished)
-    // What stands needs no hub.
+    // An established call needs no hub.
     case .idle, .calling, .rung, .connecting, .connected, .reconnecting, .ended: break
     }
   }
@@ -337,12 +338,12 @@ package struct CallMachine: Sendable {
 package enum CallMisuse: Error, Sendable, Hashable, CustomStringConvertible {
   /// The name called is our own.
   case callingOneself
-  /// There is a call already.
+  /// There is another call.
   case inCall
   /// No call rings here.
   case nothingToAnswer
 
-  /// What to do instead.
+  /// A sentence for the user with the remedy.
   package var description: String {
     switch self {
     case .callingOneself: "That is our own name at the hub; call another."

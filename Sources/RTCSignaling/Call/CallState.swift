@@ -1,13 +1,13 @@
-/// Whom a call is with.
+/// The remote peer of a call.
 public struct CallParty: Sendable, Hashable {
   /// The remote peer's name at the hub.
   public var peer: String
-  /// Tells this call from others with the same peer; chosen by the caller.
+  /// The identifier of the call, chosen by the caller; distinguishes calls with the same peer.
   public var call: String
   /// The room both are in, where nobody rings.
   public var room: String?
 
-  /// See the properties.
+  /// Makes a party of a call.
   public init(peer: String, call: String, room: String? = nil) {
     self.peer = peer
     self.call = call
@@ -15,7 +15,7 @@ public struct CallParty: Sendable, Hashable {
   }
 }
 
-/// Who rang.
+/// The side that rang.
 public enum CallRole: Sendable, Hashable {
   /// We did. The caller makes the first offer and is the impolite side when both offer at once.
   case caller
@@ -23,11 +23,11 @@ public enum CallRole: Sendable, Hashable {
   case callee
 }
 
-/// Where a call stands.
+/// The state of a call.
 public enum CallState: Sendable, Hashable {
-  /// There has been none.
+  /// No call yet.
   case idle
-  /// It rings, there or here.
+  /// The call is ringing, at the remote peer or here.
   case ringing(CallParty, CallRole)
   /// Accepted; the media connection is being made.
   case connecting(CallParty, CallRole)
@@ -35,10 +35,10 @@ public enum CallState: Sendable, Hashable {
   case connected(CallParty, CallRole)
   /// Media flowed, and nothing gets through now; another way is looked for.
   case reconnecting(CallParty, CallRole)
-  /// It is over; the place is free for another call.
+  /// The call has ended; another can begin.
   case ended(CallParty, CallEnd)
 
-  /// Whom the call is, or was, with; nil when there has been none.
+  /// The remote peer of the present or last call; nil before the first.
   public var party: CallParty? {
     switch self {
     case .idle: nil
@@ -67,19 +67,19 @@ public enum CallState: Sendable, Hashable {
 
 /// Why a call is over.
 public enum CallEnd: Error, Sendable, Hashable {
-  /// Here: the call was ended or not taken.
+  /// The call was ended or rejected here.
   case hungUp
-  /// There: the call was ended, or the caller gave up while it rang.
+  /// The remote peer ended the call, or stopped ringing.
   case hungUpRemotely
-  /// There: the call was not taken.
+  /// The remote peer rejected the call.
   case rejected
   /// The remote peer is in another call.
   case busy
   /// The remote peer cannot have such a call.
   case unsupported
-  /// It rang there until our patience ended.
+  /// The remote peer did not answer in time.
   case noAnswer
-  /// It rang here, and nobody took it in time.
+  /// The call was not answered here in time.
   case missed
   /// The hub knows no such peer.
   case unknownPeer
@@ -91,7 +91,7 @@ public enum CallEnd: Error, Sendable, Hashable {
   case connectionLost(String)
   /// The two sides could not agree on media, or the connection could not be secured.
   case failed(String)
-  /// The hub was lost for good before the call stood.
+  /// The hub was lost for good before the call was established.
   case signalingLost(String)
 
   /// True when somebody ended the call on purpose.

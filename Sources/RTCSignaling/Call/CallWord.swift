@@ -1,11 +1,11 @@
 package import RTCPrimitives
 
-/// What the media connections of a call's two sides tell each other.
+/// A signal between the media connections of a call's two sides.
 package enum CallWord: Sendable, Hashable {
   /// `offer` or `answer`, and the SDP.
   case description(kind: String, sdp: String)
-  /// What the remote peer's streams show, by their identifiers: `camera` or `screen`. Comes before the description it
-  /// belongs to.
+  /// The content of the remote peer's streams (`camera` or `screen`), by stream identifier. Sent before the description
+  /// that it belongs to.
   case streams([String: String])
   /// Nil after the last.
   case candidate(ICECandidateInit?)
@@ -19,16 +19,16 @@ package enum CallWord: Sendable, Hashable {
   }
 }
 
-/// What came before the call was taken: callers of older protocols send their offer right behind the ring.
+/// Signals that arrived before the call was accepted: callers of older protocols send their offer right after ringing.
 struct HeldWords: Sendable {
-  /// What a patient and honest caller stays far below.
+  /// The maximum number of signals, far above the need of an honest caller.
   static let mostWords = 128
   static let mostBytes = 262_144
 
   private(set) var words: [CallWord] = []
   private var bytes = 0
 
-  /// Drops what is too much.
+  /// Appends a signal; drops it if there are too many.
   mutating func append(_ word: CallWord) {
     guard words.count < Self.mostWords, bytes + word.bytes <= Self.mostBytes else { return }
     words.append(word)

@@ -3,18 +3,17 @@ package import RTCPrimitives
 /// A trickled candidate of a call, as the bytes of `SignalingServerConnection.sendICECandidate`:
 /// `{"call":ID,"candidate":{candidate, sdpMid, sdpMLineIndex, usernameFragment}}`, null after the last.
 package struct CandidateSignal: Sendable, Hashable {
-  /// Nil from those who do not say.
+  /// Nil if the sender does not identify the call.
   package var call: String?
   /// Nil after the last.
   package var candidate: ICECandidateInit?
 
-  /// See the properties.
   package init(call: String?, candidate: ICECandidateInit?) {
     self.call = call
     self.candidate = candidate
   }
 
-  /// Nil for what is no such message.
+  /// Parses a message; nil if it is not a candidate.
   package init?(json: [UInt8]) {
     guard let message = try? HubMessageReader(parsing: json),
       case .candidate(let candidate, _)? = try? message.candidate("candidate"),

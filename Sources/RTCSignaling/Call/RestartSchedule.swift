@@ -1,13 +1,13 @@
 package import RTCPrimitives
 
-/// When one side of a call restarts ICE, beside the restart that its connection makes once when the way breaks, and when it
-/// says an offer again that nobody has answered.
+/// Schedules ICE restarts of one side of a call, in addition to the one that the connection makes when its path breaks,
+/// and the repetition of offers without an answer.
 ///
-/// Signaling may be interrupted by the same change of network as the call, so that an offer or its answer is lost in
-/// silence: both sides go on until the call stands again. The callee waits a moment longer, so that the two offers seldom
-/// meet (when they do, perfect negotiation settles it).
+/// A change of network may interrupt signaling as well as the call, so that an offer or its answer is lost without
+/// notice: both sides continue until the call is connected again. The callee waits a little longer, so that offers
+/// seldom collide (if they do, perfect negotiation resolves it).
 package struct RestartSchedule: Sendable {
-  /// What to do.
+  /// The next step.
   package enum Step: Sendable, Hashable {
     case restart
     /// Our offer is still unanswered: it may be lost.
@@ -15,7 +15,7 @@ package struct RestartSchedule: Sendable {
   }
 
   private enum Cause {
-    /// Nothing gets through.
+    /// The connection receives nothing.
     case interruption
     /// This machine has other addresses: not every remote peer follows to a new way without a restart.
     case otherAddresses
@@ -26,10 +26,10 @@ package struct RestartSchedule: Sendable {
   private var attempts = 0
   private var due: Timestamp?
 
-  /// Of the side that has this role in the call.
+  /// Makes the schedule of the side with this role.
   package init(role: CallRole) { self.role = role }
 
-  /// That the callee leaves to the caller.
+  /// The additional wait of the callee.
   static let courtesy = TimeDelta.seconds(1)
   /// For new addresses to be found.
   static let settling = TimeDelta.milliseconds(300)
@@ -40,7 +40,7 @@ package struct RestartSchedule: Sendable {
   /// When `step` is wanted; nil while the call stands.
   package var deadline: Timestamp? { due }
 
-  /// Nothing gets through any more. Telling it again changes nothing.
+  /// The connection receives nothing any more. Repeated calls have no effect.
   package mutating func interrupted(now: Timestamp) {
     let isNews = due == nil || cause == .otherAddresses
     cause = .interruption
@@ -65,7 +65,7 @@ package struct RestartSchedule: Sendable {
   /// The call stands again.
   package mutating func restored() { if cause == .interruption { due = nil } }
 
-  /// There is nothing left to restart.
+  /// Ends the schedule.
   package mutating func end() { due = nil }
 
   /// - Parameter isOffering: an offer of ours waits for its answer.
@@ -73,7 +73,7 @@ package struct RestartSchedule: Sendable {
   package mutating func step(isOffering: Bool, now: Timestamp) -> Step? {
     guard let due, due <= now else { return nil }
     if cause == .otherAddresses, attempts > 0, !isOffering {
-      // It is agreed.
+      // An answer was applied.
       self.due = nil
       return nil
     }

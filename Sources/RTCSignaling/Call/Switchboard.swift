@@ -1,19 +1,19 @@
 import RTCDTLS
 package import RTCPrimitives
 
-/// All calls of one peer at the hub: one that rings, and those of its rooms, where everybody calls everybody.
+/// All calls of one peer at the hub: one outside rooms, and in each room one with every other member.
 ///
-/// Sans-IO. It finds the place that each message is for; the places themselves are `CallMachine`s.
+/// Sans-IO. It dispatches each message to the `CallMachine` that it belongs to.
 package struct Switchboard: Sendable {
   /// A place for a call.
   package enum Line: Sendable, Hashable {
-    /// The one call outside rooms.
+    /// The call outside rooms.
     case phone
     /// The call with one member of a room.
     case room(String, peer: String)
   }
 
-  /// What it is told.
+  /// An input of the switchboard.
   package enum Input: Sendable, Hashable {
     // From here.
     /// Rings a peer; `media` says which kinds we would send.
@@ -35,34 +35,34 @@ package struct Switchboard: Sendable {
     case bye(from: String, call: String?)
     /// The hub refused or could not deliver a message.
     case refused(HubRefusal)
-    /// Who was in the room before us.
+    /// The members of a room before our arrival.
     case peers(room: String, [String])
     /// Somebody entered a room that we are in.
     case peerJoined(room: String, peer: String)
     /// Somebody left it.
     case peerLeft(room: String, peer: String)
-    /// There will be no signaling any more; the sentence says why.
+    /// Signaling has ended for good; the sentence gives the reason.
     case signalingEnded(String)
     // From a media connection.
     /// ICE and DTLS of that call are done.
     case connected(Line)
-    /// Nothing gets through for now.
+    /// The media connection receives nothing at present.
     case connectionInterrupted(Line)
     /// The remote peer closed it.
     case connectionClosed(Line)
-    /// It was there and is gone.
+    /// The media connection was established and is lost.
     case connectionLost(Line, String)
-    /// It never came about.
+    /// The media connection was not established.
     case connectionFailed(Line, String)
     /// The time of `deadline` has come.
     case deadline
   }
 
-  /// What its owner does, in order.
+  /// An action for the owner, in order.
   package enum Action: Sendable, Hashable {
-    /// What one of the calls wants.
+    /// An action of one call.
     case line(Line, CallMachine.Action)
-    /// Tell the hub.
+    /// Join a room at the hub.
     case join(String)
     /// Leaves a room and ends its calls.
     case leave(String)
@@ -80,14 +80,14 @@ package struct Switchboard: Sendable {
     var lines: [String: CallMachine] = [:]
   }
 
-  /// More than any hub puts into a room; what one sends in excess is not believed.
+  /// The maximum number of members, above any hub's limit; further members are ignored.
   static let mostPeers = 256
 
   /// Our own name at the hub.
   package let me: String
   private let options: CallMachine.Options
   private let seed: UInt64
-  /// That were given an identifier.
+  /// The number of identifiers given to calls.
   private var calls: UInt64 = 0
   private var phone: CallMachine
   private var rooms: [String: Room] = [:]
@@ -105,10 +105,10 @@ package struct Switchboard: Sendable {
     phone = CallMachine(me: me, options: options)
   }
 
-  /// Of the call outside rooms.
+  /// The state of the call outside rooms.
   package var state: CallState { phone.state }
 
-  /// Of the calls of a room, by peer.
+  /// The states of a room's calls, by peer.
   package func states(in room: String) -> [String: CallState] { rooms[room]?.lines.mapValues(\.state) ?? [:] }
 
   /// The others in a room, in the order they came.
@@ -121,7 +121,7 @@ package struct Switchboard: Sendable {
     return deadlines.min()
   }
 
-  /// The only input; returns what is to be done, in order. `now` never goes back.
+  /// Handles an input; returns the actions, in order. `now` must not decrease.
   package mutating func handle(_ input: Input, now: Timestamp) -> [Action] {
     switch input {
     case .call(let peer, let media): step(.phone, .call(peer: peer, id: freshID(), media: media), now)
@@ -168,8 +168,8 @@ package struct Switchboard: Sendable {
       }
   }
 
-  /// The places of calls with that peer.
-  /// - Parameter call: nil: of all of them.
+  /// The lines of calls with that peer.
+  /// - Parameter call: nil: all calls.
   private func lines(with peer: String, _ call: String?) -> [Line] {
     allLines.filter { line in
       let state: CallState? =
@@ -188,13 +188,13 @@ package struct Switchboard: Sendable {
       return
     }
     if case .ring(_, let room?) = signal.body { return rung(signal, from: peer, in: room, now) }
-    // One that belongs nowhere is answered by the phone's place.
+    // A signal that belongs to no call goes to the line outside rooms.
     step(lines(with: peer, signal.call).first ?? .phone, .signal(signal, from: peer), now)
   }
 
   private mutating func rung(_ signal: CallSignal, from peer: String, in room: String, _ now: Timestamp) {
     guard peer != me else { return }
-    // Who is in a room is said by the hub, not by those who ring.
+    // The hub decides who is in a room, not the caller.
     guard rooms[room]?.peers.contains(peer) == true else {
       return actions.append(
         .line(.phone, .send(CallSignal(call: signal.call, .reject(reason: "rejected")), to: peer)))
@@ -212,8 +212,8 @@ package struct Switchboard: Sendable {
     return true
   }
 
-  /// `rc_` and 64 bits: fourteen characters. Whoever has seen one cannot tell the next: the generator's own numbers would
-  /// give its state away.
+  /// Returns `rc_` and 64 bits: fourteen characters. They are hashed, so that an identifier reveals nothing of the
+  /// generator's state or the next one.
   private mutating func freshID() -> String {
     let key = (0..<8).map { UInt8(truncatingIfNeeded: seed >> ($0 * 8)) }
     calls += 1
@@ -241,7 +241,7 @@ package struct Switchboard: Sendable {
   private mutating func arrived(_ room: String, _ peers: [String], _ now: Timestamp) {
     guard rooms[room] != nil else { return }
     for gone in rooms[room]?.peers ?? [] where !peers.contains(gone) {
-      // A call that stands goes on without the hub.
+      // An established call continues without the hub.
       if rooms[room]?.lines[gone]?.state.isEstablished == true { continue }
       left(room, gone, now)
     }

@@ -3,16 +3,16 @@ package import RTCPrimitives
 /// Candidates of ours that wait for the description they belong to: descriptions and candidates come from different
 /// places, and a candidate that overtakes its description is lost with remote peers that keep none (RFC 8838 §9).
 package struct TrickleQueue: Sendable {
-  /// Of descriptions that have gone.
+  /// The user name fragments of sent descriptions.
   private var fragments: Set<String> = []
   private var waiting: [ICECandidateInit] = []
-  /// Those that have gone since the last description: who says that one again says them again too.
+  /// Candidates sent since the last description; they are repeated together with it.
   package private(set) var followers: [ICECandidateInit] = []
 
   /// More than an agent gathers between two descriptions.
   static let mostWaiting = 256
 
-  /// Nothing has gone yet.
+  /// Makes an empty queue.
   package init() {}
 
   /// A description of ours has gone.

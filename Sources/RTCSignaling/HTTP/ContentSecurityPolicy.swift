@@ -1,5 +1,5 @@
-/// What a page of ours may do (W3C CSP Level 3): run the scripts and styles that are part of it, by their hashes; talk to its
-/// own origin; make no HTML or code of text (Trusted Types); be shown in no frame but those of the sites named.
+/// The policy of a page (W3C CSP Level 3): it may run its own scripts and styles, by their hashes; connect to its own
+/// origin; not create HTML or code from text (Trusted Types); and be framed only by the named sites.
 package struct ContentSecurityPolicy: Sendable, Equatable {
   private let scripts: [String]
   private let styles: [String]

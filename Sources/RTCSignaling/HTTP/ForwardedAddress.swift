@@ -1,19 +1,19 @@
 package import RTCPrimitives
 
-/// The address of a client behind proxies that are trusted to tell it.
+/// Finds the address of a client behind trusted proxies.
 package enum ForwardedAddress {
   /// Addresses that are looked at; real chains have two or three.
   private static let longestChain = 32
 
-  /// The client's address: that of the connection, unless it is a trusted proxy's. Then the last address that is not a trusted
-  /// proxy's itself, of `Forwarded` (RFC 7239) or of `X-Forwarded-For`. What a client writes into the header that the proxies add
-  /// to stands before what they add, and is never reached. The other header may be the client's own: where both are there, they
-  /// must name the same client.
+  /// Returns the client's address. That is the connection's address, unless it belongs to a trusted proxy: then the
+  /// last address in `Forwarded` (RFC 7239) or `X-Forwarded-For` that is not a trusted proxy's. A client's own entries
+  /// come before those that proxies append, and are not reached. One of the two headers may be the client's own: if
+  /// both are present, they must name the same client.
   /// - Parameters:
-  ///   - connection: the address at the other end of the connection.
+  ///   - connection: the remote address of the connection.
   ///   - forwarded: the values of all `Forwarded` headers, in order.
   ///   - forwardedFor: the values of all `X-Forwarded-For` headers, in order.
-  /// - Returns: nil when the two headers name different clients.
+  /// - Returns: nil if the two headers name different clients.
   package static func client(
     of connection: String, forwarded: [String], forwardedFor: [String], trusting proxies: [AddressPrefix]
   ) -> String? {
@@ -26,7 +26,7 @@ package enum ForwardedAddress {
   private static func client(of connection: String, chain: [String], trusting proxies: [AddressPrefix]) -> String {
     var client = connection
     for text in chain.suffix(longestChain).reversed() {
-      // A name, `unknown` or nonsense: whoever wrote it is the last that is known.
+      // A name, `unknown` or garbage: the proxy that wrote it is the last known address.
       guard let address = address(in: text) else { return client }
       client = address.description
       guard isTrusted(client, proxies) else { return client }

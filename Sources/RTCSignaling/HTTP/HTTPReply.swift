@@ -1,15 +1,14 @@
 package import RTCPrimitives
 
-/// A whole HTTP answer. `Content-Length`, `Date` and `Connection` are left to whoever sends it.
+/// A complete HTTP response. The sender adds `Content-Length`, `Date` and `Connection`.
 package struct HTTPReply: Sendable, Equatable {
   /// One header field (RFC 9110 §6.3).
   package struct Header: Sendable, Equatable {
-    /// As it is written; compared without regard to case.
+    /// The name as written; compared case-insensitively.
     package var name: String
     /// Without surrounding space.
     package var value: String
 
-    /// See the properties.
     package init(name: String, value: String) {
       self.name = name
       self.value = value
@@ -20,10 +19,9 @@ package struct HTTPReply: Sendable, Equatable {
   package var status: Int
   /// In the order in which they are sent.
   package var headers: [Header]
-  /// Its length becomes Content-Length.
+  /// The body; its length becomes `Content-Length`.
   package var body: [UInt8]
 
-  /// See the properties.
   package init(status: Int, headers: KeyValuePairs<String, String> = [:], body: [UInt8] = []) {
     self.status = status
     self.headers = headers.map { Header(name: $0.key, value: $0.value) }
@@ -56,7 +54,7 @@ extension HTTPReply {
   package static let malformedRequest = HTTPReply(status: 400, sentence: "This is not a well-formed HTTP/1.1 request.")
   /// 408.
   package static let tooSlow = HTTPReply(status: 408, sentence: "The request did not arrive in time.")
-  /// A trusted proxy's two headers name different clients: one of them is the client's own.
+  /// The two headers of a trusted proxy name different clients: one of them is the client's own.
   package static let contradictoryProxy = HTTPReply(
     status: 400,
     sentence: "Forwarded and X-Forwarded-For name different clients; let the proxy remove the one that it does not set."
@@ -65,11 +63,11 @@ extension HTTPReply {
   package static let crowded = HTTPReply(
     status: 503, sentence: "The server has as many connections as it takes; try again shortly.",
     headers: ["Retry-After": "5"])
-  /// As many offers wait for an answer as the server takes.
+  /// The maximum number of offers wait for an answer.
   package static let busy = HTTPReply(
     status: 503, sentence: "Too many offers are waiting for an answer; try again shortly.",
     headers: ["Retry-After": "1"])
-  /// Nothing here answered in time.
+  /// The cast did not answer in time.
   package static let noAnswer = HTTPReply(
     status: 503, sentence: "The cast did not answer in time; try again shortly.", headers: ["Retry-After": "1"])
 
@@ -81,7 +79,7 @@ extension HTTPReply {
     return reply
   }
 
-  /// Why somebody is not let in.
+  /// The response to a refused request.
   package static func refusal(_ refusal: AccessRefusal) -> HTTPReply {
     var reply = HTTPReply(status: refusal.status, sentence: refusal.sentence)
     if refusal.status == 401 { reply.add("WWW-Authenticate", "Bearer realm=\"rtcast\"") }
@@ -102,7 +100,7 @@ extension HTTPReply {
     ).linking(iceServers)
   }
 
-  /// The same with a `Link` for each way to each server (RFC 9725 §4.6).
+  /// A copy with a `Link` header for each URL of each server (RFC 9725 §4.6).
   package func linking(_ servers: [ICEServer]) -> HTTPReply {
     var reply = self
     for link in servers.flatMap(\.links) { reply.add("Link", link) }
@@ -115,7 +113,7 @@ extension HTTPReply {
     return HTTPReply(status: 204, headers: ["ETag": "\"\(etag)\"", "Accept-Patch": RequestRouter.fragmentType])
   }
 
-  /// What a PATCH of candidates led to (RFC 9725 §4.3).
+  /// The response to a PATCH of candidates (RFC 9725 §4.3).
   package static func patched(_ result: WHEPPatchResult) -> HTTPReply {
     switch result {
     case .noContent: HTTPReply(status: 204)
@@ -131,7 +129,8 @@ extension HTTPReply {
     existed ? HTTPReply(status: 200) : .refusal(.noSuchSession)
   }
 
-  /// What `/health` says; `detail` for those who may see numbers.
+  /// The response to `/health`.
+  /// - Parameter detail: whether it includes numbers.
   package static func health(_ status: CastStatus, hub: HubCounters? = nil, detail: Bool) -> HTTPReply {
     HTTPReply(
       status: 200, headers: ["Content-Type": "application/json", "Cache-Control": "no-store"],
@@ -197,7 +196,6 @@ extension HTTPReply {
     /// The entity tag, without quotes; each form has its own.
     package var tag: String
 
-    /// See the properties.
     package init(body: [UInt8], encoding: String?, tag: String) {
       self.body = body
       self.encoding = encoding
@@ -205,7 +203,7 @@ extension HTTPReply {
     }
   }
 
-  /// A page of ours, with what it may do; see `ContentSecurityPolicy`. Whoever has it already is told so (RFC 9110 §15.4.5).
+  /// A page, with its `ContentSecurityPolicy`; 304 if the browser has it already (RFC 9110 §15.4.5).
   package static func page(
     _ form: Representation, _ policy: ContentSecurityPolicy, _ request: PageRequest
   ) -> HTTPReply {

@@ -1,5 +1,5 @@
-/// The host part of an address or of a `Host` header, as far as trust decisions need to know it. Whatever is not
-/// recognised counts as a name, that is, as not loopback.
+/// The host part of an address or of a `Host` header, as far as trust decisions need it. An unrecognised text counts as
+/// a name, that is, as not loopback.
 public struct HostName: Hashable, Sendable {
   /// Lower case, IPv6 without brackets.
   public let text: String
@@ -33,13 +33,13 @@ public struct HostName: Hashable, Sendable {
   /// Every address of the machine.
   public var isUnspecified: Bool { text == "0.0.0.0" || text == "::" || text == "0:0:0:0:0:0:0:0" }
 
-  /// As it stands in a URL: IPv6 in brackets, its zone percent-encoded (RFC 6874).
+  /// The host in a URL: IPv6 in brackets, its zone percent-encoded (RFC 6874).
   public var inURL: String {
     guard isIPv6 else { return text }
     return "[" + text.split(separator: "%", maxSplits: 1).joined(separator: "%25") + "]"
   }
 
-  /// Splits `HOST`, `HOST:PORT`, `[V6]` and `[V6]:PORT`. Nil when neither host nor port can be read so.
+  /// Splits `HOST`, `HOST:PORT`, `[V6]` and `[V6]:PORT`. Nil if the text has none of these forms.
   package static func split(authority: some StringProtocol) -> (host: HostName, port: Substring?)? {
     let text = String(authority)[...]
     let host: String
@@ -62,7 +62,7 @@ public struct HostName: Hashable, Sendable {
     return (HostName(host), rest.dropFirst())
   }
 
-  /// What stands between brackets, with the percent sign of its zone as it is outside of URLs, which encode it (RFC 6874).
+  /// The text in brackets. Outside of URLs, the percent sign of a zone is not encoded (RFC 6874).
   private static func addressLiteral(_ text: Substring) -> String? {
     guard !text.isEmpty, text.utf8.allSatisfy(isIPv6Byte) else { return nil }
     guard let percent = text.firstIndex(of: "%") else { return String(text) }

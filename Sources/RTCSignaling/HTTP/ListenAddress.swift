@@ -1,4 +1,4 @@
-/// Where a signaling server listens: a host or address, and a port (0 lets the system choose).
+/// The address that a signaling server listens at: a host or IP address, and a port (0 lets the system choose).
 public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
   /// The address to listen at.
   public var host: HostName
@@ -11,7 +11,7 @@ public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
   /// Every address of the machine, IPv4 and IPv6: `[::]`. `0.0.0.0` is every IPv4 address alone.
   public static func everywhere(port: UInt16) -> ListenAddress { ListenAddress(host: HostName("::"), port: port) }
 
-  /// See the properties.
+  /// Makes an address.
   public init(host: HostName, port: UInt16) {
     self.host = host
     self.port = port
@@ -44,8 +44,8 @@ public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
   /// `HOST:PORT`, IPv6 in brackets.
   public var description: String { "\(host.isIPv6 ? "[\(host.text)]" : host.text):\(port)" }
 
-  /// What to type into a browser on this machine, with a final slash. A token travels in the fragment, which browsers
-  /// send to nobody.
+  /// The URL for a browser on this machine, with a final slash. A token is in the fragment, which browsers do not send
+  /// to servers.
   public func link(token: AccessToken?, isSecure: Bool = false) -> String {
     let shown =
       switch host.text {
@@ -57,16 +57,16 @@ public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// What is wrong with an address to listen at: the caller's fault.
+/// The reason why a text is not an address to listen at: the caller's fault.
 public enum ListenAddressError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// It is not HOST:PORT.
+  /// The text is not HOST:PORT.
   case malformed(String)
   /// An IPv6 address needs brackets.
   case bareIPv6(String)
   /// Ports end at 65535.
   case portTooLarge(String)
 
-  /// What is wrong, and how to write it.
+  /// A sentence for the user: the reason and the right form.
   public var description: String {
     switch self {
     case .malformed(let text): "\"\(text)\" is not an address to listen at; write HOST:PORT, such as 127.0.0.1:8080."

@@ -1,13 +1,12 @@
-/// What a browser says of a page that it asks for.
+/// The relevant headers of a browser's request for a page.
 package struct PageRequest: Sendable, Equatable {
-  /// What it knows the server as.
+  /// The server's name in the `Host` header.
   package var host: String?
-  /// It takes the page compressed (RFC 9110 §12.5.3).
+  /// Whether the browser accepts gzip (RFC 9110 §12.5.3).
   package var acceptsGzip: Bool
-  /// Of what it has already the entity tags, without quotes and weakness (RFC 9110 §13.1.2).
+  /// The entity tags that the browser has, without quotes and `W/` (RFC 9110 §13.1.2).
   package var knownTags: [String]
 
-  /// See the properties.
   package init(host: String?, acceptsGzip: Bool = false, knownTags: [String] = []) {
     self.host = host
     self.acceptsGzip = acceptsGzip
@@ -16,7 +15,7 @@ package struct PageRequest: Sendable, Equatable {
 }
 
 extension RequestHead {
-  /// Of one header field so many members count; browsers send fewer.
+  /// The maximum number of members of a header field that are read; browsers send fewer.
   private static let mostMembers = 16
 
   var pageRequest: PageRequest {
@@ -27,7 +26,7 @@ extension RequestHead {
     (ifNoneMatch ?? "").split(separator: ",", maxSplits: Self.mostMembers).map { Self.opaqueTag($0) }
   }
 
-  /// Whether `Accept-Encoding` lists a coding, be it as `*`, and not with a weight of zero.
+  /// Whether `Accept-Encoding` lists a coding, or `*`, with a weight above zero.
   private func accepts(coding: String) -> Bool {
     var acceptsRest = false
     for member in (acceptEncoding ?? "").split(separator: ",", maxSplits: Self.mostMembers) {

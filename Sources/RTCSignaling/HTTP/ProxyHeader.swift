@@ -3,26 +3,25 @@ package import RTCPrimitives
 /// The beginning of a connection in the PROXY protocol, versions 1 and 2 of HAProxy: a proxy that passes bytes on as they are says
 /// there whose connection it is.
 package struct ProxyHeader: Sendable, Hashable {
-  /// What is known of a connection by its first bytes.
+  /// The result of reading a connection's first bytes.
   package enum Reading: Sendable, Hashable {
-    /// It may be a header, and more bytes are needed.
+    /// More bytes are needed.
     case incomplete
-    /// It begins with something else.
+    /// The bytes do not begin with a header.
     case absent
     case header(ProxyHeader)
-    /// It begins as a header does and is none.
+    /// The header is malformed.
     case malformed
   }
 
   /// The client's address; nil where the proxy speaks for itself, or the address is of another kind than IP.
   package var source: IPAddress?
-  /// Bytes of the header; what follows is the client's.
+  /// The length of the header in bytes; the client's bytes follow.
   package var length: Int
 
-  /// See the properties.
   package init(source: IPAddress?, length: Int) { (self.source, self.length) = (source, length) }
 
-  /// The bytes that version 2 begins with. They are neither HTTP nor TLS.
+  /// The first bytes of version 2. They are neither HTTP nor TLS.
   private static let signature: [UInt8] = [
     0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A,
   ]

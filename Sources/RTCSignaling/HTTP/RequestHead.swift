@@ -28,11 +28,10 @@ package struct RequestHead: Sendable, Equatable {
   package var upgrade: String?
   /// `Access-Control-Request-Method`: a browser asks on behalf of a page of another origin (CORS preflight).
   package var requestedMethod: String?
-  /// `RTCast-Client`: what a client calls itself, so that coming back is not one more use of its link. Nil for none, and for
-  /// what is not made of 16 to 64 letters, digits, `-` and `_`.
+  /// `RTCast-Client`: the client's identifier, so that a return is not another use of its link. Nil if it is missing,
+  /// or not 16 to 64 letters, digits, `-` and `_`.
   package var client: String?
 
-  /// See the properties.
   package init(
     method: String, target: String, host: String? = nil, origin: String? = nil, authorization: String? = nil,
     contentType: String? = nil, contentLength: Int? = nil, ifMatch: String? = nil, ifNoneMatch: String? = nil,
@@ -63,7 +62,7 @@ package struct RequestHead: Sendable, Equatable {
   /// The target's path without its query.
   var path: Substring { target.prefix { $0 != "?" && $0 != "#" } }
 
-  /// The target's query, decoded. Of a name that comes twice the first counts; what cannot be decoded is left out.
+  /// The target's query, decoded. The first of several equal names counts; parts that cannot be decoded are left out.
   var query: [String: String] {
     var parts: [String: String] = [:]
     let text = target.dropFirst(path.count + 1).prefix { $0 != "#" }
@@ -76,8 +75,8 @@ package struct RequestHead: Sendable, Equatable {
     return parts
   }
 
-  /// The path for a log: that of a known resource, without what may be a right in itself (a query, a session's name, the key of
-  /// PeerJS). Of an unknown path nothing is said, for tokens are mistyped into addresses too.
+  /// The path for a log: that of a known resource, without parts that may be secret (a query, a session's name, the key
+  /// of PeerJS). An unknown path is not shown, since users mistype tokens into addresses.
   package var publicPath: String {
     switch SignalingRoute(path: path) {
     case .page: "/"

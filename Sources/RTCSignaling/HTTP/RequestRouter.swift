@@ -1,14 +1,14 @@
-/// Decides what becomes of a request from its head alone: who may ask, for what, and how. No state, no input or output.
+/// Decides by a request's head which resource it may have. No state, no input or output.
 package struct RequestRouter: Sendable {
-  /// What to do once the request has arrived whole.
+  /// The action for a request once it has arrived completely.
   package enum Verdict: Sendable, Equatable {
     /// This reply, at once.
     case reply(HTTPReply)
     /// The page at `/`.
     case page(PageRequest)
-    /// The viewer page, likewise.
+    /// Send the viewer page.
     case viewer(PageRequest)
-    /// The figures only for those who may see the cast.
+    /// Send the health figures, with numbers only for clients that may watch.
     case health(detail: Bool)
     /// An offer, for the stream named.
     case open(SignalingDoor, stream: String?, by: AccessGrant, client: String? = nil)
@@ -28,7 +28,7 @@ package struct RequestRouter: Sendable {
     case metrics
     /// A name that nobody has, for PeerJS.
     case freeName
-    /// The names in the hub, for those who show a token of it.
+    /// The names at the hub, for clients with the hub's token.
     case peerNames(key: String)
     /// Go over to WebSocket and the hub.
     case hub(HubDialect, query: [String: String])
@@ -49,7 +49,7 @@ package struct RequestRouter: Sendable {
   private let gate: AccessGate
   private let isSecure: Bool
   private let isLoopback: Bool
-  /// Those of this machine, where it listens, and those of proxies.
+  /// The names of this machine, if it listens there, and those of proxies.
   private let names: Set<HostName>
   private let proxyNames: Set<HostName>
   private let hasHub: Bool
@@ -58,14 +58,14 @@ package struct RequestRouter: Sendable {
   private let origins: Set<String>
 
   /// - Parameters:
-  ///   - listen: where the server listens, which decides whether names in `Host` are checked.
-  ///   - gate: who is let in.
+  ///   - listen: the server's address; it decides whether names in `Host` are checked.
+  ///   - gate: the access control.
   ///   - isSecure: whether the server speaks TLS.
-  ///   - hostNames: further names under which the server is known, such as that of a proxy in front of it.
-  ///   - hasHub: whether the paths of the hub and its figures are there.
-  ///   - takesPublications: whether WHIP is there.
+  ///   - hostNames: further names of the server, such as that of a proxy in front of it.
+  ///   - hasHub: whether the paths of the hub and its figures exist.
+  ///   - takesPublications: whether WHIP exists.
   ///   - origins: web sites, as `https://host`, whose pages may use this server without a token; `*` for all.
-  ///   - machineNames: what this machine is called on its network.
+  ///   - machineNames: the names of this machine on its network.
   package init(
     listen: ListenAddress, gate: AccessGate, isSecure: Bool = false, hostNames: [String] = [], hasHub: Bool = false,
     takesPublications: Bool = false, origins: [String] = [], machineNames: [String] = []
@@ -80,10 +80,10 @@ package struct RequestRouter: Sendable {
     names = proxyNames.union(machineNames.map { HostName($0) } + [listen.host])
   }
 
-  /// What to do with a request, by its head alone.
+  /// Decides on a request by its head.
   /// - Parameters:
   ///   - address: the client's IP address.
-  ///   - audit: is told of a refusal of access.
+  ///   - audit: receives refusals of access.
   package func judge(
     _ head: RequestHead, from address: String, now: AccessTime, audit: (AuditEvent) -> Void = { _ in }
   ) -> Verdict {
@@ -105,12 +105,12 @@ package struct RequestRouter: Sendable {
     }
   }
 
-  /// What the request is let in by. Whoever asks for what everybody may have is looked at only for what more they may have.
+  /// The grant of a request. If the resource is public, the credential only decides about additional content.
   private func access(
     to route: SignalingRoute, _ head: RequestHead, from address: String, _ now: AccessTime
   ) -> Result<AccessGrant, AccessRefusal> {
     var isNew = false
-    // Who may not come in sees no picture either.
+    // A client without access gets no picture either.
     switch route {
     case .endpoint, .snapshot: isNew = true
     default: break
@@ -166,7 +166,7 @@ package struct RequestRouter: Sendable {
     }
   }
 
-  /// What the path names here; nil for nothing.
+  /// The resource that the path names; nil: none.
   private func route(_ head: RequestHead) -> SignalingRoute? {
     switch SignalingRoute(path: head.path) {
     // SkyRTC's clients connect to the bare address of a server.
@@ -179,16 +179,16 @@ package struct RequestRouter: Sendable {
     }
   }
 
-  /// Headers that every answer carries, whatever it is.
+  /// Headers of every response.
   package static let commonHeaders: [HTTPReply.Header] = [
     .init(name: "Access-Control-Allow-Origin", value: "*"),
     .init(name: "Access-Control-Expose-Headers", value: "Location, ETag, Link, Accept-Patch, Retry-After"),
     .init(name: "X-Content-Type-Options", value: "nosniff"),
   ]
 
-  /// Two ways in which a web site elsewhere could have a visitor's browser fetch what is meant for this machine or for a
-  /// network alone: a name of its own that it points at this server's address (DNS rebinding), and a plain cross-origin
-  /// request. Where a secret is asked for, only a server on loopback minds the name, and none the origin.
+  /// Refuses two ways in which a foreign web site could make a visitor's browser fetch from this machine or its
+  /// network: a DNS name that the site points at this server's address (DNS rebinding), and a plain cross-origin
+  /// request. If a secret is required, only a server on loopback checks the name, and none checks the origin.
   private func refusalOfSource(_ head: RequestHead) -> HTTPReply? {
     if isLoopback || gate.isOpen {
       guard let host = head.authority.flatMap({ HostName.split(authority: $0) })?.host else {
@@ -208,8 +208,8 @@ package struct RequestRouter: Sendable {
       status: 403, sentence: "Without a token this server can be used from its own pages only, not from \(origin).")
   }
 
-  /// Whether a page of that origin came from here: scheme, host and port are those that the request was sent to (RFC 6454 §4).
-  /// A proxy in front of this server, known by the server's names, may speak TLS in its stead.
+  /// Whether the origin is this server's: scheme, host and port of the request's address (RFC 6454 §4). A proxy in
+  /// front of this server, known by the server's names, may terminate TLS.
   private func isOwn(_ origin: String, _ head: RequestHead) -> Bool {
     guard let page = WebAddress(origin), page.target == "/", let authority = head.authority,
       let own = WebAddress("\(page.scheme.rawValue)://\(authority)")
@@ -224,8 +224,8 @@ package struct RequestRouter: Sendable {
       HTTPReply(status: 415, sentence: "The body must be \(expected).", headers: ["Accept": expected]))
   }
 
-  /// Servers with their credentials are for those who may come in, and not for preflights, which say nothing of who asks
-  /// (RFC 9725 §4.6).
+  /// ICE servers with credentials are only for admitted clients, and not for preflights, which carry no credential (RFC
+  /// 9725 §4.6).
   private func options(_ route: SignalingRoute, _ head: RequestHead, isAdmitted: Bool) -> Verdict {
     let methods = route.methods.joined(separator: ", ")
     var reply = HTTPReply(

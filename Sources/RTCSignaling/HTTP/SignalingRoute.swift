@@ -1,8 +1,8 @@
 /// The two kinds of offers that a server takes by HTTP.
 package enum SignalingDoor: String, Sendable, CaseIterable {
-  /// From those who watch.
+  /// A viewer's offer.
   case whep
-  /// From those who publish (RFC 9725).
+  /// A publisher's offer (RFC 9725).
   case whip
 
   var path: String { "/" + rawValue }
@@ -21,7 +21,7 @@ package enum SignalingDoor: String, Sendable, CaseIterable {
 package enum SignalingRoute: Sendable, Equatable {
   /// `/`.
   case page
-  /// `/watch`: the viewer page, wherever the front page is another.
+  /// `/watch`: the viewer page, if the front page is another.
   case viewer
   /// `/health` and `/healthz`.
   case health
@@ -33,9 +33,9 @@ package enum SignalingRoute: Sendable, Equatable {
   case hub(HubDialect)
   /// `/KEY/id`: a free name, for PeerJS clients that have none.
   case freeName
-  /// `/KEY/peers`: who can be called, for PeerJS clients.
+  /// `/KEY/peers`: the peers that can be called, for PeerJS clients.
   case peerNames(key: String)
-  /// `/snapshot.webp`: the whole picture, for whoever may watch.
+  /// `/snapshot.webp`: the whole picture, for clients that may watch.
   case snapshot
   /// `/metrics`, in Prometheus' format.
   case metrics
@@ -106,7 +106,7 @@ package enum SignalingRoute: Sendable, Equatable {
     }
   }
 
-  /// What is needed for it; nil: nothing.
+  /// The required right; nil: none.
   var right: AccessRight? {
     switch self {
     // The hub asks for its tokens itself.

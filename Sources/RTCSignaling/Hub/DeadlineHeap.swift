@@ -1,6 +1,7 @@
 import RTCPrimitives
 
-/// What is due when, earliest first. Entries are not taken back: who is woken checks whether there is anything to do.
+/// Deadlines by key, earliest first. Entries are not removed: after a deadline, the owner checks whether there is
+/// something to do.
 struct DeadlineHeap<Key: Sendable>: Sendable {
   private var entries: [(time: Timestamp, key: Key)] = []
 

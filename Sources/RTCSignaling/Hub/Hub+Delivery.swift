@@ -33,7 +33,7 @@ extension Hub {
     wakes.insert(.held(name), at: message.expiry)
   }
 
-  /// What waits for a peer, which then waits no more.
+  /// Removes and returns the messages that wait for a peer.
   mutating func takeHeld(for name: String) -> [Held] {
     let messages = held.removeValue(forKey: name) ?? []
     release(messages)
@@ -55,7 +55,7 @@ extension Hub {
     figures.heldBytes -= messages.reduce(0) { $0 + $1.relay.bytes }
   }
 
-  /// Tells each sender once that its messages have not arrived.
+  /// Notifies each sender once that its messages were not delivered.
   mutating func tellUndelivered(_ messages: [Held], to name: String) {
     var told: Set<String> = []
     for message in messages where told.insert(message.from).inserted { tell(message.from, .unknownPeer(name)) }

@@ -1,8 +1,8 @@
 import RTCPrimitives
 
-/// The STUN and TURN servers that clients are told of.
+/// The STUN and TURN servers that the hub sends to clients.
 extension Hub {
-  /// Those of the configuration, and the TURN service with credentials of this client's own.
+  /// The configured servers, and the TURN service with credentials for this client.
   func iceServers(for name: String) -> [ICEServer] {
     configuration.iceServers + (configuration.turn.map { [$0.server(for: name, unixTime: unixTime)] } ?? [])
   }
@@ -13,7 +13,7 @@ extension Hub {
     configuration.turn.map { now + TimeDelta(nanoseconds: max($0.lifetime.nanoseconds / 2, 1_000_000_000)) }
   }
 
-  /// Tells a client of fresh credentials when it is time, and returns when that is next.
+  /// Sends a client new credentials if they are due, and returns the time of the next.
   mutating func refreshCredentials(of id: HubConnectionID, _ now: Timestamp) -> Timestamp? {
     guard let due = connections[id]?.credentialsDue, let name = try? name(of: id) else { return nil }
     guard due <= now else { return due }

@@ -8,7 +8,7 @@ extension Hub {
     guard let connection = connections[id] else { return }
     if case .named(let name) = connection.stage { throw .alreadyRegistered(as: name) }
     let name = try HubName.peer(wish ?? gate.name(in: token) ?? connection.opening.name)
-    // What a client proves its name by tells it from others with the same link.
+    // The client's secret for its name distinguishes it from other clients with the same link.
     let grant = try admit(name, token, client: secret, connection, now)
     // PeerJS clients make short secrets; theirs is the protocol's business.
     if let secret, connection.dialect == .native, !(16...128).contains(secret.utf8.count) { throw .weakSecret }
@@ -71,7 +71,7 @@ extension Hub {
     actions.append(.audit(AuditEvent(.admitted, right: .call, by: grant.credential, from: address, name: name)))
   }
 
-  /// A link is over: those who came by it are told and go, and their names are free.
+  /// Ends a link: clients that came by it are notified and closed, and their names are free.
   mutating func endAll(of link: String, because refusal: AccessRefusal, _ now: Timestamp) {
     for name in peers.filter({ $0.value.grant?.id == link }).keys.sorted() {
       switch peers[name]?.link {
@@ -82,14 +82,14 @@ extension Hub {
     }
   }
 
-  /// The end of a link that a connection came by, if its time is over.
+  /// The reason to end a connection whose link has expired; nil: none.
   func overdue(_ id: HubConnectionID) -> AccessRefusal? {
     guard let name = try? name(of: id), let end = peers[name]?.grant?.expires, end <= unixTime else { return nil }
     return .expired(seconds: unixTime - end)
   }
 
-  /// Somebody who was here before is unknown now. When this hub is young, it has been restarted: the others are on
-  /// their way back too, each after a pause of its own, and who is called meanwhile is not unknown but late.
+  /// A client that was here before is unknown now. If this hub is young, it has been restarted, and the other clients
+  /// are returning too, each after a pause of its own: a called peer that is missing is not unknown but late.
   private mutating func noteReturn(_ now: Timestamp) {
     let end = (began ?? now) + configuration.limits.returnTime
     if now < end { returnsUntil = end }
@@ -141,7 +141,7 @@ extension Hub {
     tellUndelivered(takeHeld(for: name), to: name)
   }
 
-  /// Tells a peer, if it is there, of what became of something it did earlier.
+  /// Notifies a connected peer of the result of an earlier request.
   mutating func tell(_ name: String, _ fault: HubFault) {
     guard case .present(let id) = peers[name]?.link else { return }
     figures.faults[fault.code, default: 0] += 1

@@ -1,7 +1,7 @@
 import RTCPrimitives
 
-/// Who is there, for those who have a name themselves: whoever may register may see the others. A name is there until it is
-/// free again, so one whose connection broke is still among them while it may come back.
+/// The list of peers, for clients that have a name: a client that may register may see the others. A name is listed
+/// until it is free again, so one whose connection broke is listed while it may return.
 extension Hub {
   mutating func list(for id: HubConnectionID, isFollowing: Bool, _ now: Timestamp) throws(HubFault) {
     let name = try name(of: id)
@@ -16,7 +16,7 @@ extension Hub {
     followers.append(id)
   }
 
-  /// Who can be called, in the order of their names; nil for those who show the wrong token.
+  /// The names that can be called, sorted; nil if the token is wrong.
   /// - Parameter address: the client's IP address.
   package func peerNames(showing token: String, from address: String, now: AccessTime) -> [String]? {
     guard (try? gate.judge(token, for: .call, from: address, now: now)) != nil else { return nil }

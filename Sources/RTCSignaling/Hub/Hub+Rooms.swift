@@ -3,7 +3,7 @@ import RTCPrimitives
 extension Hub {
   mutating func join(_ wish: String, _ id: HubConnectionID, _ now: Timestamp) throws(HubFault) {
     if let connection = connections[id], connection.dialect == .skyRTC, case .nameless = connection.stage {
-      // Its first word, so the hub names it now.
+      // The client's first message, so the hub chooses its name now.
       try register(
         id, name: nil, token: connection.opening.query["token"], secret: nil, isListed: false, isReturning: false, now)
     }
@@ -43,7 +43,7 @@ extension Hub {
     announce(.left(room: room, peer: name), to: rest)
   }
 
-  /// Those who are away get the list when they come back.
+  /// Absent members get the list when they return.
   private mutating func announce(_ notice: HubNotice, to names: [String]) {
     for name in names {
       if case .present(let id) = peers[name]?.link { send(notice, to: id) }

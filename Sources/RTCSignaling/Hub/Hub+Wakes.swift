@@ -1,7 +1,7 @@
 import RTCPrimitives
 
 extension Hub {
-  /// Does whatever has come due.
+  /// Performs everything that is due.
   mutating func wake(_ now: Timestamp) {
     while let due = wakes.popDue(now) {
       switch due {

@@ -1,10 +1,10 @@
 package import RTCPrimitives
 
-/// Peers by name, messages between them, and rooms: the hub without its sockets and clock.
+/// The hub without its sockets and clock: peers by name, messages between them, and rooms.
 ///
-/// `handle` takes what a transport has to tell and returns what it is to do, in order. Three dialects speak to
-/// the same names and rooms; what one says is translated for another where that other has words for it. Whatever a client
-/// sends, it gets an answer or a close with a reason, and costs no more than the limits say.
+/// `handle` takes the transport's inputs and returns its actions, in order. Three dialects share the names and rooms; a
+/// message of one is translated for another that has a corresponding message. Every message of a client is answered, or
+/// the client is closed with a reason, and its cost is limited.
 package struct Hub: Sendable {
   struct Connection {
     enum Stage {
@@ -26,7 +26,7 @@ package struct Hub: Sendable {
     var isNameless: Bool { if case .nameless = stage { true } else { false } }
     let opened: Timestamp
     var heard: Timestamp
-    /// When it is told of TURN credentials again.
+    /// The time to send new TURN credentials.
     var credentialsDue: Timestamp?
   }
 
@@ -40,9 +40,9 @@ package struct Hub: Sendable {
     var link: Link
     let dialect: HubDialect
     let secret: [UInt8]
-    /// Among those that others see.
+    /// Whether the name is in lists.
     let isListed: Bool
-    /// The link that its owner was let in by.
+    /// The link by which the owner was admitted.
     var grant: SignedLink?
     /// In the order they were entered.
     var rooms: [String] = []
@@ -62,7 +62,7 @@ package struct Hub: Sendable {
   }
 
   let configuration: HubConfiguration
-  /// Who may take which name.
+  /// Decides which client may take which name.
   let gate: AccessGate
   var connections: [HubConnectionID: Connection] = [:]
   var peers: [String: Peer] = [:] {
@@ -72,7 +72,7 @@ package struct Hub: Sendable {
   private(set) var listedPeers: (names: [String]?, of: Int) = (nil, 0)
   /// Members in the order they came; no room is empty.
   var rooms: [String: [String]] = [:]
-  /// Connections that are told who comes and goes.
+  /// Connections that are notified of arriving and leaving peers.
   var followers: [HubConnectionID] = []
   var held: [String: [Held]] = [:]
   /// Calls between clients of different dialects.
@@ -167,8 +167,8 @@ package struct Hub: Sendable {
     }
   }
 
-  /// Whether a new connection may stay. When the hub is full, the oldest nameless one of the network that has most of them goes
-  /// in its stead: whoever opens connections and says nothing keeps nobody out.
+  /// Whether a new connection may stay. When the hub is full, the oldest unnamed connection of the network with most of
+  /// them is closed in its place, so that silent connections keep no client out.
   private mutating func hasRoom(for id: HubConnectionID, _ opening: HubOpening, _ now: Timestamp) -> Bool {
     let (limits, network) = (configuration.limits, ClientNetwork(opening.address))
     // PeerJS names itself as it comes.
@@ -205,7 +205,7 @@ package struct Hub: Sendable {
     }
   }
 
-  /// What a message costs is taken before it is read.
+  /// Charges the cost of a message before it is parsed.
   private mutating func charge(_ id: HubConnectionID, bytes: Int, _ now: Timestamp) throws(HubFault) {
     let limits = configuration.limits
     guard connections[id]?.messages.take(1, now: now) == true,
@@ -257,7 +257,7 @@ package struct Hub: Sendable {
     return name
   }
 
-  /// Tells a client what it did wrong; one that goes on for too long is closed.
+  /// Notifies a client of its fault; a client with too many faults is closed.
   private mutating func blame(_ id: HubConnectionID, _ fault: HubFault, _ now: Timestamp) {
     guard connections[id]?.patience.take(fault.weight, now: now) == true else {
       return end(id, because: .tooManyFaults, .lost, now)
@@ -294,7 +294,7 @@ package struct Hub: Sendable {
     for id in connections.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
       guard let connection = connections.removeValue(forKey: id) else { continue }
       let fault = HubFault.shuttingDown
-      // PeerJS clients come back by themselves unless they are told of an error.
+      // PeerJS clients reconnect by themselves unless they get an error.
       if connection.dialect != .peerJS, let text = text(.fault(fault, to: nil), in: connection.dialect) {
         actions.append(.send(id, text))
       }

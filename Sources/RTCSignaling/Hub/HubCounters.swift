@@ -1,10 +1,10 @@
-/// Counters of a hub since its start, and what it holds now.
+/// Counters of a hub since its start, and its present sizes.
 public struct HubCounters: Sendable, Equatable {
   /// Open now.
   public var connections = 0
   /// Names now, those whose connection broke included.
   public var peers = 0
-  /// Of the peers, those whose connection broke and who may come back.
+  /// The peers whose connection broke and that may return.
   public var absentPeers = 0
   /// Rooms with somebody in them.
   public var rooms = 0
@@ -12,7 +12,7 @@ public struct HubCounters: Sendable, Equatable {
   public var bridges = 0
   /// Messages that wait for owners whose connection broke.
   public var heldMessages = 0
-  /// Their bytes.
+  /// Bytes of the held messages.
   public var heldBytes = 0
 
   /// Since the start.

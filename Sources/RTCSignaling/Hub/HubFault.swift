@@ -1,6 +1,6 @@
-/// What a client did wrong, or what it cannot have. Each has a code for programs and a sentence for people.
+/// A client's mistake, or a refused request. Each has a code for programs and a sentence for people.
 package enum HubFault: Error, Hashable, Sendable {
-  /// Half a sentence that says what is wrong.
+  /// The message is malformed; half a sentence gives the reason.
   case malformed(String)
   /// A message has more bytes than `limit`.
   case tooLarge(limit: Int)
@@ -20,7 +20,7 @@ package enum HubFault: Error, Hashable, Sendable {
   case badRoom(String, String)
   /// A name that belongs to another secret.
   case takenName(String)
-  /// Not let in by what was shown.
+  /// The credential does not admit the client.
   case notAdmitted(AccessRefusal)
   /// A secret too short to guard a name.
   case weakSecret
@@ -55,7 +55,7 @@ package enum HubFault: Error, Hashable, Sendable {
   /// The hub ends.
   case shuttingDown
 
-  /// As programs read it: `unknown-peer`, `too-fast` …
+  /// The code for programs: `unknown-peer`, `too-fast` …
   package var code: String {
     switch self {
     case .malformed, .brokenWebSocket: "malformed"
@@ -87,7 +87,7 @@ package enum HubFault: Error, Hashable, Sendable {
     }
   }
 
-  /// A sentence that says what is wrong and what to do.
+  /// A sentence for the user: the reason and the remedy.
   package var message: String {
     switch self {
     case .malformed(let problem): "The message cannot be read: \(problem)."

@@ -21,7 +21,7 @@ public enum HubDialect: String, Sendable, CaseIterable {
 package struct HubOpening: Sendable, Equatable {
   /// The protocol that it speaks.
   package var dialect: HubDialect
-  /// Of the address that the client connected to, decoded.
+  /// The query of the address that the client connected to, decoded.
   package var query: [String: String]
   /// Unguessable; becomes the secret of the name, unless the client brings one.
   package var secret: String
@@ -31,8 +31,8 @@ package struct HubOpening: Sendable, Equatable {
   package var address: String
 
   /// - Parameters:
-  ///   - secretBytes: 16 bytes or more from a cryptographic source, fresh for each connection.
-  ///   - nameBytes: 16 bytes, likewise.
+  ///   - secretBytes: at least 16 bytes from a cryptographic source, new for each connection.
+  ///   - nameBytes: 16 such bytes.
   package init(
     dialect: HubDialect, query: [String: String] = [:], address: String = "", secretBytes: [UInt8], nameBytes: [UInt8]
   ) {
@@ -64,11 +64,11 @@ package struct HubOpening: Sendable, Equatable {
 package enum HubParting: Sendable, Equatable {
   /// The client said that it goes (WebSocket close 1000 or 1001).
   case goodbye
-  /// It broke; the client may come back.
+  /// The connection broke; the client may return.
   case lost
 }
 
-/// What a transport tells the hub.
+/// An input of the hub from its transport.
 package enum HubInput: Sendable, Equatable {
   /// A WebSocket was opened.
   case opened(HubConnectionID, HubOpening)
@@ -76,39 +76,40 @@ package enum HubInput: Sendable, Equatable {
   case received(HubConnectionID, [UInt8])
   /// A sign of life without a message, such as a WebSocket pong.
   case heard(HubConnectionID)
-  /// The transport met what it cannot read past: a message beyond the limit, or one that is no text.
+  /// The transport cannot continue after this message: it exceeds the limit, or is not text.
   case unreadable(HubConnectionID, HubFault)
-  /// So many bytes of messages have left for the client.
+  /// The number of bytes of messages that were written to the client.
   case drained(HubConnectionID, bytes: Int)
   /// The transport closes the connection, for this reason.
   case closed(HubConnectionID, HubParting)
-  /// The link of this identifier lets nobody in any more: who came by it is told and goes.
+  /// The link with this identifier is revoked: its clients are notified and closed.
   case revoked(String)
   /// The time that `Hub.deadline` named has come.
   case deadline
-  /// The server goes: everybody is told and closed.
+  /// The server shuts down: all clients are notified and closed.
   case shutdown
 }
 
-/// What the hub wants a transport to do.
+/// An action of the hub for its transport.
 package enum HubAction: Sendable, Equatable {
-  /// One text message. Its UTF-8 bytes are to be reported back by `drained` once they have left.
+  /// Send a text message. After it was written, report its UTF-8 length by `drained`.
   case send(HubConnectionID, String)
   /// A WebSocket ping.
   case ping(HubConnectionID)
-  /// Send what was asked for before, then close with a WebSocket status and reason. The hub has forgotten the connection.
+  /// Write the messages requested before, then close with a WebSocket status and reason. The hub has forgotten the
+  /// connection.
   case close(HubConnectionID, code: UInt16, reason: String)
-  /// Tell whoever runs the hub.
+  /// Report an event to the operator.
   case announce(HubNews)
   /// A decision about access.
   case audit(AuditEvent)
 }
 
-/// What whoever runs the hub may want to know.
+/// An event for the hub's operator.
 public enum HubNews: Sendable, Hashable {
   /// A name came, by this protocol.
   case registered(String, HubDialect)
-  /// Its owner is back.
+  /// The owner of a name is back.
   case resumed(String)
   /// The name is free again.
   case left(String)

@@ -9,8 +9,8 @@ public struct HubLimits: Sendable, Equatable {
   public var namelessOfNetwork = 16
   /// Names taken at the same time from one network, this machine excepted; half of all where it is less.
   public var peersOfNetwork = 1024
-  /// New names that one network may register at once, and a second for long, this machine excepted: each is told to all who
-  /// follow. A school that comes back after the hub was restarted registers all its names at once.
+  /// New names that one network may register at once, and per second in the long run, except this machine: each is
+  /// announced to all followers. A school that returns after a restart of the hub registers all its names at once.
   public var registrationBurst = 256.0
   /// New names a second of one network, for long.
   public var registrationsPerSecond = 8.0
@@ -19,7 +19,7 @@ public struct HubLimits: Sendable, Equatable {
   public var callBurst = 1024.0
   /// Calls a second of one network, for long.
   public var callsPerSecond = 32.0
-  /// Names taken at the same time, those that wait for their owner's return included.
+  /// Maximum number of names, including those kept for owners whose connection broke.
   public var peers = 2048
   /// Rooms with somebody in them.
   public var rooms = 512
@@ -27,11 +27,12 @@ public struct HubLimits: Sendable, Equatable {
   public var roomMembers = 256
   /// Rooms that one peer is in.
   public var roomsPerPeer = 8
-  /// Clients that are told of everybody who comes and goes. Each coming is a message to all of them.
+  /// Maximum number of clients that are notified of arriving and leaving peers. Each arrival is a message to all of
+  /// them.
   public var followers = 512
-  /// How many messages a question for who is there counts as at least, since the answer is long.
+  /// The cost of a list of peers in messages, at least, since the answer is long.
   public var listWeight = 10.0
-  /// Of so many names in the answer each counts as a message.
+  /// The number of names in the answer that cost as much as one message.
   public var namesPerMessage = 32
   /// Bytes of a message. A description with many tracks and candidates is some 30 KiB.
   public var messageBytes = 131_072
@@ -54,13 +55,13 @@ public struct HubLimits: Sendable, Equatable {
   public var faultsForgivenPerSecond = 1.0
   /// Bytes on their way to a client that does not take them; more, and it is closed.
   public var outgoingBytes = 1_048_576
-  /// The same to all clients together; more, and the one for whom most waits is closed.
+  /// Maximum bytes waiting for all clients together; beyond it, the client with most waiting bytes is closed.
   public var outgoingBytesInAll = 67_108_864
-  /// Messages kept for one peer that is away, and for all of them together, in messages and bytes.
+  /// Maximum number of messages kept for one absent peer.
   public var heldPerPeer = 64
   /// Messages kept for all owners whose connection broke.
   public var heldMessages = 4096
-  /// Their bytes.
+  /// Maximum bytes of these messages.
   public var heldBytes = 16_777_216
   /// Pairs of clients of different dialects between which there are calls, and calls between one such pair.
   public var bridges = 4096
@@ -72,28 +73,28 @@ public struct HubLimits: Sendable, Equatable {
   public var pingInterval = TimeDelta.seconds(25)
   /// … and after which it is taken for gone.
   public var silenceTimeout = TimeDelta.seconds(70)
-  /// That a name and its rooms are kept for an owner whose connection broke.
+  /// How long a name and its rooms are kept for an owner whose connection broke.
   public var absence = TimeDelta.seconds(30)
-  /// After its start, that a hub which was restarted takes those it does not know for late: clients wait for some seconds
-  /// before they come back. What is said to them meanwhile waits.
+  /// How long a restarted hub treats unknown peers as late: clients wait for some seconds before they reconnect.
+  /// Messages to them wait meanwhile.
   public var returnTime = TimeDelta.seconds(10)
-  /// That a PeerJS client's message waits for a peer that is not there.
+  /// How long a PeerJS client's message waits for an absent peer.
   public var peerJSExpiry = TimeDelta.seconds(5)
 
   /// The defaults.
   public init() {}
 }
 
-/// What a hub is to do.
+/// The configuration of a hub.
 public struct HubConfiguration: Sendable, Equatable {
-  /// What peers may take up.
+  /// The limits for peers.
   public var limits: HubLimits
-  /// Told to every client of the native dialect that registers.
+  /// ICE servers sent to every client of the native dialect that registers.
   public var iceServers: [ICEServer]
-  /// The same with credentials of each client's own, told again before they end.
+  /// A TURN service with credentials for each client, renewed before they expire.
   public var turn: TURNService?
 
-  /// See the properties.
+  /// Makes a configuration.
   public init(
     limits: HubLimits = HubLimits(), iceServers: [ICEServer] = [], turn: TURNService? = nil
   ) {

@@ -1,6 +1,6 @@
 import RTCPrimitives
 
-/// The members of a message's object, with words for what is wrong with them.
+/// Reads the members of a message's object; errors name the member and the problem.
 struct HubMessageReader {
   /// Bytes of a call's identifier, a reason, a token or a secret.
   static let longestWord = 256
@@ -62,13 +62,13 @@ struct HubMessageReader {
     return try HubMessageReader(tree, of: bytes, name: "\"\(name)\"")
   }
 
-  /// The texts of a list; what is no text is left out.
+  /// The texts of a list; other elements are left out.
   func texts(_ name: String) -> [String] {
     guard case .array(let values) = value(name)?.value else { return [] }
     return values.compactMap { if case .string(let text) = $0.value { text } else { nil } }
   }
 
-  /// The objects of a list; what is none is left out.
+  /// The objects of a list; other elements are left out.
   func objects(_ name: String) -> [HubMessageReader] {
     guard case .array(let values) = value(name)?.value else { return [] }
     return values.compactMap { try? HubMessageReader($0, of: bytes, name: name) }
@@ -81,7 +81,7 @@ struct HubMessageReader {
 
   func verbatim(_ tree: JSONTree) -> String { String(decoding: bytes[tree.range], as: UTF8.self) }
 
-  /// What the native dialect says of calls, a session description, or data.
+  /// A call signal of the native dialect, a session description, or data.
   func signal(_ name: String) throws(HubFault) -> HubRelay.Body {
     if let inner = try? object(name), let signal = CallSignal(inner), let json = verbatim(name) {
       return .call(signal, json: json)

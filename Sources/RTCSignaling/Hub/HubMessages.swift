@@ -1,12 +1,12 @@
 import RTCPrimitives
 
-/// What a client asks for, whatever its dialect.
+/// A request of a client, in any dialect.
 enum HubRequest {
   /// - Parameters:
   ///   - isListed: whether others see the name among who is there.
   ///   - isReturning: whether it says that it was registered here before.
   case register(name: String?, token: String?, secret: String?, isListed: Bool, isReturning: Bool)
-  /// Wants to know who is there, and with `isFollowing` who comes and goes from now on.
+  /// Requests the list of peers and, with `isFollowing`, its changes.
   case list(isFollowing: Bool)
   case relay(HubRelay)
   case join(room: String)
@@ -23,18 +23,18 @@ enum HubRequest {
 /// A message on its way from one client to another.
 struct HubRelay {
   var to: String
-  /// Tells calls between the same two apart; handed on as it is.
+  /// The identifier that distinguishes calls between the same two peers; forwarded unchanged.
   var call: String?
   var body: Body
-  /// As the sender's dialect had it, for a receiver of the same.
+  /// The message in the sender's dialect, for receivers of the same dialect.
   var original: Original
 
   enum Body {
     /// A session description, `{"type":…,"sdp":…}`, as it was written. The kind is its type.
     case description(kind: String, json: String)
-    /// What the native dialect says of calls, as it was written.
+    /// A call signal of the native dialect, with its text.
     case call(CallSignal, json: String)
-    /// Anything else two applications tell each other, as it was written.
+    /// Other data between two applications, as written.
     case data(json: String)
     /// A candidate in the shape of `RTCIceCandidateInit`, or null after the last, as it was written.
     case candidate(ICECandidateInit?, json: String)
@@ -48,7 +48,7 @@ struct HubRelay {
     case skyRTC([(String, JSONValue)])
   }
 
-  /// It rings, or is an offer of a protocol that does not ring.
+  /// Whether the message rings, or is an offer of a protocol without ringing.
   var beginsCall: Bool {
     switch body {
     case .call(let signal, _): if case .ring = signal.body { true } else { false }
@@ -57,7 +57,7 @@ struct HubRelay {
     }
   }
 
-  /// What a caller of another dialect wants to send and see, as far as its protocol says.
+  /// The media that a caller of another dialect wants to send and receive, as far as its protocol says.
   var media: [String: Bool] {
     guard case .peerJS(_, let payload?) = original, let reader = try? HubMessageReader(parsing: Array(payload.utf8)),
       (try? reader.text("type")) == "data"
@@ -65,7 +65,7 @@ struct HubRelay {
     return ["data": true]
   }
 
-  /// For the limits on what is held.
+  /// The size for the limits on held messages.
   var bytes: Int {
     let text =
       switch body {
@@ -80,17 +80,17 @@ struct HubRelay {
   }
 }
 
-/// What a client is told, whatever its dialect.
+/// A message to a client, in any dialect.
 enum HubNotice {
   case registered(name: String, secret: String, iceServers: [ICEServer], rooms: [String], isResumed: Bool)
   case relayed(from: String, to: String, HubRelay)
   /// Fresh credentials.
   case iceServers([ICEServer])
-  /// Who is in the room already, in the order they came; for the newcomer, who calls them.
+  /// The members of a room, in the order of their arrival; for the newcomer, which calls them.
   case peers(room: String, [String], you: String)
   case joined(room: String, peer: String)
   case left(room: String, peer: String)
-  /// Who is at the hub beside the one who asked, by name.
+  /// The other peers at the hub, by name.
   case present([String])
   case arrived(String)
   case gone(String)

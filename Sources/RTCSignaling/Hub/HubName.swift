@@ -25,12 +25,12 @@ package enum HubName {
     return canonical(name)
   }
 
-  /// Whether a name has a length that the hub takes, for those who choose one.
+  /// Whether the hub accepts a name's length; for clients that choose one.
   package static func fits(_ name: String) -> Bool {
     !name.isEmpty && name.count <= longest && name.utf8.count <= mostBytes
   }
 
-  /// What is wrong with a name, in half a sentence; nil: nothing is.
+  /// The problem of a name, in half a sentence; nil: none.
   private static func problem(_ name: String) -> String? {
     if name.isEmpty { return "it is empty" }
     if name.count > longest { return "it is longer than \(longest) characters" }

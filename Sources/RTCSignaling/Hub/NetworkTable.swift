@@ -1,6 +1,6 @@
 import RTCPrimitives
 
-/// What is known of networks. So many are remembered; with more the oldest is forgotten.
+/// Values by network, for a limited number of networks; the oldest is removed.
 struct NetworkTable<Value: Sendable>: Sendable {
   static var capacity: Int { 4_096 }
 
@@ -12,7 +12,7 @@ struct NetworkTable<Value: Sendable>: Sendable {
   /// Nil for a network that is not remembered.
   subscript(network: ClientNetwork) -> Value? { values[network] }
 
-  /// Sets what is known of a network.
+  /// Sets the value of a network.
   mutating func update(_ network: ClientNetwork, _ value: Value) {
     guard values.updateValue(value, forKey: network) == nil else { return }
     order.append(network)

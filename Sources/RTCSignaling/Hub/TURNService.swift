@@ -9,10 +9,10 @@ import RTCWire
 public struct TURNService: Sendable, Hashable {
   /// The ways to the server.
   public var urls: [ICEServerURL]
-  /// How long credentials are good for.
+  /// The lifetime of credentials.
   ///
-  /// They are made anew at half of it. Half a day leaves whoever loses the hub six hours to restart a call by the old
-  /// ones, and lets what was stolen or shared go stale within a night.
+  /// Clients get new ones after half of it. With half a day, a client that loses the hub can restart a call with the
+  /// old ones for six hours, and stolen or shared credentials expire within a night.
   public var lifetime: TimeDelta
   private let secret: [UInt8]
 
@@ -38,7 +38,7 @@ public struct TURNService: Sendable, Hashable {
     return ICEServer(urls, username: username, credential: Self.base64(digest.indices.map { digest[$0] }))
   }
 
-  /// TURN servers refuse quotes, blanks and backslashes in user names, and may log what cannot be seen.
+  /// TURN servers refuse quotes, blanks and backslashes in user names, and may log invisible characters.
   private static func plain(_ name: String) -> String {
     let digits = Array("0123456789ABCDEF")
     return name.utf8.reduce(into: "") { text, byte in

@@ -11,9 +11,9 @@ package struct JSONTree: Sendable {
   }
 
   package var value: Value
-  /// Of the value's first character, from 1.
+  /// The line of the value's first character, from 1.
   package var line: Int
-  /// Where the value stands in the text, in bytes.
+  /// The position of the value in the text, in bytes.
   package var range: Range<Int>
 
   /// Deeper nesting is refused.
@@ -43,7 +43,7 @@ package struct JSONTree: Sendable {
   }
 }
 
-/// Where and why a text is not JSON.
+/// The position and reason of a JSON error.
 package struct JSONError: Error, Hashable, Sendable {
   /// From 1.
   package var line: Int

@@ -67,7 +67,7 @@ package enum JSONValue: Sendable {
       case "\n": out += "\\n"
       case "\r": out += "\\r"
       case "\t": out += "\\t"
-      // Nothing that would drive a terminal, or turn a line of a log around, is in the text; readers get it back.
+      // Characters that could control a terminal or reverse a line of a log are escaped; readers get them back.
       case _ where !ForeignText.isShown(scalar):
         for unit in UTF16.encode(scalar)! {
           let hex = String(unit, radix: 16, uppercase: true)

@@ -2,10 +2,10 @@
 public struct CastSnapshot: Sendable, Equatable {
   /// A WebP file.
   public var webP: [UInt8]
-  /// By which the viewer names it to the caster; nil where its pixels are not exactly those of the picture.
+  /// The number by which the viewer refers to the snapshot; nil if its pixels are not exact.
   public var number: UInt32?
 
-  /// See the properties.
+  /// Makes a snapshot.
   public init(webP: [UInt8], number: UInt32? = nil) {
     self.webP = webP
     self.number = number

@@ -8,11 +8,11 @@ public final class StreamDirectory: WHEPSessions {
   private let streams = Mutex<[String: any WHEPSessions]>([:])
   private let servers: @Sendable () -> [ICEServer]
 
-  /// Without streams.
-  /// - Parameter iceServers: what viewers are told to use; asked for each of them, so that credentials may be fresh.
+  /// Makes a directory without streams.
+  /// - Parameter iceServers: returns the servers for a viewer; called for each, so that credentials are new.
   public init(iceServers: @escaping @Sendable () -> [ICEServer] = { [] }) { servers = iceServers }
 
-  /// See `OfferSessions`.
+  /// The servers for a viewer.
   public var iceServers: [ICEServer] { servers() }
 
   /// False when the name is taken.
@@ -25,7 +25,7 @@ public final class StreamDirectory: WHEPSessions {
     }
   }
 
-  /// Its sessions are the caller's to close.
+  /// Removes a stream. Its sessions are not closed.
   public func remove(_ name: String) { streams.withLock { streams in _ = streams.removeValue(forKey: name) } }
 
   /// Sorted. Any thread.
@@ -64,19 +64,19 @@ public final class StreamDirectory: WHEPSessions {
     throw .streamNotNamed(names)
   }
 
-  /// Hands candidates, or a restart, to the session.
-  /// - Throws: `WHEPRefusal.noSuchSession`, or what the session refuses.
+  /// Passes candidates or a restart to the session.
+  /// - Throws: `WHEPRefusal.noSuchSession`, or the session's refusal.
   public func patch(id: String, fragment: String, etag: String?) async throws(WHEPRefusal) -> WHEPPatchResult {
     try await sessions(with: id).patch(id: id, fragment: fragment, etag: etag)
   }
 
-  /// Hands the answer to the session.
-  /// - Throws: `WHEPRefusal.noSuchSession`, or what the session refuses.
+  /// Passes the answer to the session.
+  /// - Throws: `WHEPRefusal.noSuchSession`, or the session's refusal.
   public func accept(id: String, answer: String) async throws(WHEPRefusal) {
     try await sessions(with: id).accept(id: id, answer: answer)
   }
 
-  /// See `OfferSessions`.
+  /// The ETag of a session; nil: there is none.
   public func etag(of id: String) async -> String? {
     for sessions in all { if let etag = await sessions.etag(of: id) { return etag } }
     return nil

@@ -1,8 +1,8 @@
-/// Why a viewer's request is refused: an HTTP status and a sentence for whoever reads the answer.
+/// The reason for refusing a request: an HTTP status and a sentence for the user.
 public enum WHEPRefusal: Error, Sendable, Equatable {
-  /// The body is not an SDP offer that can be used; what is wrong with it.
+  /// The body is not a usable SDP offer, for the given reason.
   case malformedOffer(String)
-  /// The body is not a trickle fragment; what is wrong with it.
+  /// The body is not a trickle fragment, for the given reason.
   case malformedFragment(String)
   /// No stream has this name: 404.
   case noSuchStream(String)
@@ -14,11 +14,11 @@ public enum WHEPRefusal: Error, Sendable, Equatable {
   case streamTaken(String)
   /// The relay has as many streams as it takes: 503.
   case tooManyStreams(limit: Int)
-  /// Nothing that the viewer decodes is what the cast sends; the codecs that the cast can send.
+  /// The viewer decodes none of the cast's codecs, which are given.
   case noCommonCodec(offered: String)
   /// Well-formed but impossible to answer (no video section, no DTLS fingerprint, …); why.
   case unusableOffer(String)
-  /// The body is not an SDP answer that can be used; what is wrong with it.
+  /// The body is not a usable SDP answer, for the given reason.
   case unusableAnswer(String)
   /// An answer, where this side has not offered.
   case noOffer
@@ -30,7 +30,7 @@ public enum WHEPRefusal: Error, Sendable, Equatable {
   case trickleUnsupported
   /// The cast has as many viewers as it takes: 503.
   case tooManyViewers(limit: Int)
-  /// Nothing to send yet; try again in so many seconds.
+  /// There is nothing to send yet; try again after the given seconds.
   case notReady(retryAfter: Int)
   /// A fault of ours; what happened.
   case failed(String)

@@ -11,14 +11,15 @@ public protocol OfferSessions: Sendable {
   ///   - remote: the IP address the request came from, without a port.
   func open(stream: String?, offer: String, remote: String) async throws(WHEPRefusal) -> WHEPAnswer
 
-  /// Opens a session in which this side offers, for a client that has sent no offer (draft-ietf-wish-whep); its answer comes
+  /// Opens a session with an offer of ours, for a client that has sent none (draft-ietf-wish-whep); its answer follows
   /// by `accept`.
   /// - Returns: our offer in the place of an answer.
   func offer(stream: String?, remote: String) async throws(WHEPRefusal) -> WHEPAnswer
 
-  /// As `open(stream:offer:remote:)`, for a client behind a proxy on this machine, whose address `remote` then is.
-  /// - Parameter place: the client's own address, or the address of this machine by which the client reaches the proxy; the
-  ///   addresses of the network in which it lies are told to the client. Nil when `remote` says where the client is.
+  /// As `open(stream:offer:remote:)`, for a client behind a proxy on this machine; `remote` is then the proxy's
+  /// address.
+  /// - Parameter place: the client's own address, or this machine's address by which the client reaches the proxy. The
+  ///   client is offered the addresses of that network. Nil if `remote` is the client's address.
   func open(stream: String?, offer: String, remote: String, place: IPAddress?) async throws(WHEPRefusal) -> WHEPAnswer
 
   /// As `offer(stream:remote:)`, for a client behind a proxy on this machine.
@@ -34,10 +35,10 @@ public protocol OfferSessions: Sendable {
   /// - Parameter etag: the entity tag of `If-Match` without its quotes, `*` as it is; nil when the viewer sent none.
   func patch(id: String, fragment: String, etag: String?) async throws(WHEPRefusal) -> WHEPPatchResult
 
-  /// STUN and TURN servers that clients should use, told in `Link` headers (RFC 9725 §4.6).
+  /// STUN and TURN servers for clients, sent in `Link` headers (RFC 9725 §4.6).
   var iceServers: [ICEServer] { get }
 
-  /// What was refused because it was over a limit.
+  /// The number of refusals because of a limit, by subject.
   var refusals: [RefusalCounts.Subject: UInt64] { get }
 
   /// Ends a session. False when there is none of that name.
@@ -45,10 +46,10 @@ public protocol OfferSessions: Sendable {
 }
 
 extension OfferSessions {
-  /// None.
+  /// No servers.
   public var iceServers: [ICEServer] { [] }
 
-  /// None is counted.
+  /// No refusals are counted.
   public var refusals: [RefusalCounts.Subject: UInt64] { [:] }
 
   /// Refuses: clients are to offer.
@@ -72,9 +73,9 @@ extension OfferSessions {
   public func accept(id: String, answer: String) async throws(WHEPRefusal) { throw .noOffer }
 }
 
-/// What a signaling server needs of the program that casts: sessions that viewers open, amend and close (WHEP).
+/// The sessions of a program that casts, as a signaling server needs them: viewers open, amend and close them (WHEP).
 public protocol WHEPSessions: OfferSessions {
-  /// What `GET /health` says.
+  /// The status for `GET /health`.
   func status() async -> CastStatus
 
   /// The whole picture as it is now; nil where there is none to be had. However often it is asked for, it is made once.
@@ -82,7 +83,7 @@ public protocol WHEPSessions: OfferSessions {
 }
 
 extension WHEPSessions {
-  /// None.
+  /// No snapshot.
   public func snapshot() async -> CastSnapshot? { nil }
 }
 
@@ -95,7 +96,7 @@ public struct WHEPAnswer: Sendable, Equatable {
   /// Entity tag of the present ICE generation, without quotes.
   public var etag: String
 
-  /// See the properties.
+  /// Makes an answer.
   public init(id: String, answer: String, etag: String) {
     self.id = id
     self.answer = answer
@@ -103,7 +104,7 @@ public struct WHEPAnswer: Sendable, Equatable {
   }
 }
 
-/// What a patch led to.
+/// The result of a patch.
 public enum WHEPPatchResult: Sendable, Equatable {
   /// Candidates taken: 204.
   case noContent
@@ -120,7 +121,7 @@ public struct CastStatus: Sendable, Equatable {
   /// Names of the streams that `/whep/NAME` knows; empty when there is only the default one.
   public var streams: [String]
 
-  /// See the properties.
+  /// Makes a status.
   public init(isLive: Bool, viewers: Int, streams: [String] = []) {
     self.isLive = isLive
     self.viewers = viewers

@@ -22,7 +22,7 @@ extension ICEServer {
     return urls.map { "<\($0)>; rel=\"ice-server\"" + (credentials + type).joined() }
   }
 
-  /// RFC 9110 §5.6.4. What no header can carry is left out.
+  /// A quoted string (RFC 9110 §5.6.4), without characters that headers cannot contain.
   private static func quoted(_ text: String) -> String {
     var out = "\""
     for scalar in text.unicodeScalars where scalar.value >= 32 && scalar.value != 127 {

@@ -3,7 +3,7 @@ import RTCPrimitives
 /// Why publishing by WHIP failed; the text says whose fault it is and what to do next.
 package enum WHIPError: Error, Sendable, Equatable {
   // The caller's.
-  /// It is no http or https URL.
+  /// The text is not an http or https URL.
   case badURL(String)
   /// The token cannot be sent in a header.
   case badToken
@@ -11,7 +11,7 @@ package enum WHIPError: Error, Sendable, Equatable {
   // The network's.
   /// DNS knows no such host.
   case unknownHost(String)
-  /// Nothing listens there.
+  /// The connection was refused: no program listens there.
   case refused(WebAddress)
   /// The network refused; the reason is the system's.
   case unreachable(WebAddress, reason: String)
@@ -54,7 +54,7 @@ package enum WHIPError: Error, Sendable, Equatable {
     }
   }
 
-  /// Whose fault it is.
+  /// The party at fault.
   package var fault: SignalingFault {
     switch self {
     case .badURL, .badToken: .caller
@@ -68,7 +68,7 @@ package enum WHIPError: Error, Sendable, Equatable {
 }
 
 extension WHIPError: CustomStringConvertible {
-  /// What is wrong, and what to do next.
+  /// A sentence for the user: the reason and the remedy.
   package var description: String {
     switch self {
     case .badURL(let text): "\"\(text)\" is not a WHIP URL; it must look like https://host/path."
@@ -118,6 +118,6 @@ extension WHIPError: CustomStringConvertible {
 }
 
 extension String {
-  /// As the end of a sentence: with a full stop, unless it ends with a mark of its own.
+  /// The text as the end of a sentence: with a full stop, unless it ends with a mark of its own.
   var endingSentence: String { last == "?" || last == "." ? self : self + "." }
 }

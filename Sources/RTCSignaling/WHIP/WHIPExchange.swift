@@ -1,27 +1,27 @@
 package import RTCPrimitives
 
-/// The client's side of a WHIP publication (RFC 9725 §4.2) as a machine: tells which request to send, and what the
-/// answer to it means. No input or output.
+/// The client's side of a WHIP publication (RFC 9725 §4.2): decides which request to send, and evaluates the response.
+/// No input or output.
 package struct WHIPExchange: Sendable {
-  /// What comes next.
+  /// The next step.
   package enum Step: Sendable, Equatable {
     /// Send the same POST to the new `target`.
     case follow
     /// The server has answered.
     case published(WHIPPublication)
-    /// The server has made an offer of its own, which is to be answered by PATCH (draft-ietf-wish-whep §4.3.2).
+    /// The server answered with an offer of its own, which must be answered by PATCH (draft-ietf-wish-whep §4.3.2).
     case countered(WHIPPublication)
   }
 
   /// Redirects that are followed.
   package static let redirectLimit = 5
 
-  /// Where the next POST goes.
+  /// The address of the next POST.
   package private(set) var target: WebAddress
   let credentials: WHIPCredentials
   private var visited: Set<WebAddress>
 
-  /// - Throws: `WHIPError.badURL` or `badToken` for what cannot be used.
+  /// - Throws: `WHIPError.badURL` or `badToken` for an invalid argument.
   package init(endpoint: String, token: String?) throws(WHIPError) {
     guard let address = WebAddress(endpoint) else { throw .badURL(endpoint) }
     let secret = token.flatMap { AccessToken($0) }
@@ -52,7 +52,7 @@ package struct WHIPExchange: Sendable {
     }
   }
 
-  /// What a status outside of the expected ones means.
+  /// The error for an unexpected status.
   package static func error(status: Int, method: String, body: String, hadToken: Bool) -> WHIPError {
     switch status {
     case 401, 403:
@@ -105,7 +105,6 @@ package struct WHIPPublication: Sendable, Equatable {
   /// The `Authorization` header for `resource`; nil without a token or when the resource is at another origin.
   package var authorization: String?
 
-  /// See the properties.
   package init(
     answer: String, resource: WebAddress, etag: String?, iceServers: [ICEServer], authorization: String?
   ) {

@@ -1,8 +1,8 @@
 /// One HTTP request that a WHIP or WHEP client is to send.
 package struct WHIPRequest: Sendable, Hashable {
-  /// What WHIP uses of HTTP.
+  /// The HTTP methods that WHIP uses.
   package enum Method: String, Sendable {
-    /// Asks what the endpoint takes; the answer may name STUN and TURN servers.
+    /// Asks for the endpoint's capabilities; the response may name STUN and TURN servers.
     case options = "OPTIONS"
     /// Hands the offer over.
     case post = "POST"
@@ -14,9 +14,9 @@ package struct WHIPRequest: Sendable, Hashable {
 
   /// Different for each request of a session.
   package var id: Int
-  /// Of the request line.
+  /// The method.
   package var method: Method
-  /// Where it goes.
+  /// The request's URL.
   package var target: WebAddress
   /// The header's value, token and all.
   package var authorization: String?
@@ -27,7 +27,6 @@ package struct WHIPRequest: Sendable, Hashable {
   /// Nil for none.
   package var body: String?
 
-  /// See the properties.
   package init(
     id: Int, _ method: Method, _ target: WebAddress, authorization: String? = nil, contentType: String? = nil,
     ifMatch: String? = nil, body: String? = nil
@@ -51,7 +50,6 @@ package struct WHIPResponse: Sendable, Hashable {
     /// Without surrounding blanks.
     package var value: String
 
-    /// See the properties.
     package init(name: String, value: String) {
       self.name = name
       self.value = value
@@ -62,10 +60,9 @@ package struct WHIPResponse: Sendable, Hashable {
   package var status: Int
   /// In the order they came; a name may come several times.
   package var headers: [Header]
-  /// As text.
+  /// The body as text.
   package var body: String
 
-  /// See the properties.
   package init(status: Int, headers: [Header] = [], body: String = "") {
     self.status = status
     self.headers = headers

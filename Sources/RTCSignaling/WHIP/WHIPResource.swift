@@ -1,7 +1,7 @@
-/// The session that a server made of an offer (RFC 9725 §4.3), as its client sees it: where it is, which entity tag it has,
-/// and what the server has shown to do without.
+/// The session resource that a server made for an offer (RFC 9725 §4.3), as seen by its client: its address, its entity
+/// tag, and the features that the server lacks.
 struct WHIPResource: Sendable {
-  /// What a PATCH is for.
+  /// The purpose of a PATCH.
   enum Patch: Sendable, Hashable {
     /// Candidates that came after the offer.
     case candidates
@@ -11,14 +11,14 @@ struct WHIPResource: Sendable {
     case answer
   }
 
-  /// What the answer to a PATCH means.
+  /// The result of a PATCH.
   enum Verdict: Sendable, Hashable {
     case taken
     /// ICE restarted; the server's fragment.
     case restarted(fragment: String)
-    /// The server does without: no more of this kind. The session goes on.
+    /// The server does not support such patches; do not send more. The session continues.
     case unsupported
-    /// The same once more, at once: `request` is another now.
+    /// Send the same patch again at once, with the changed `request`.
     case again
     /// Not now; in so many seconds, where the server says.
     case later(Int?)
@@ -30,7 +30,7 @@ struct WHIPResource: Sendable {
   private(set) var takesCandidates = true
   private(set) var restarts = true
   private let credentials: WHIPCredentials
-  /// As the server wrote it.
+  /// The entity tag as the server wrote it.
   private var etag: String?
   /// How many spellings of `If-Match` the server has refused.
   private var refusals: [Patch: Int] = [:]
@@ -55,8 +55,8 @@ struct WHIPResource: Sendable {
     WHIPRequest(id: id, .delete, address, authorization: credentials.authorization(for: address))
   }
 
-  /// A restart says `*` (RFC 9725 §4.3.3); candidates say the tag, first as the server wrote it, since some compare no more
-  /// than the text. Whoever names no tag and wants one all the same is shown `*`.
+  /// The `If-Match` values to try. A restart uses `*` (RFC 9725 §4.3.3). Candidates use the tag, first as the server
+  /// wrote it, since some servers compare the text only. A server that named no tag but requires one gets `*`.
   private func spellings(for patch: Patch) -> [String?] {
     guard patch != .answer else { return [nil] }
     var tags: [String?] = patch == .restart ? ["*"] : []
@@ -81,7 +81,7 @@ struct WHIPResource: Sendable {
     case 412, 428: return mismatch(response, patch)
     case 401, 403, 404, 410: return patch == .restart ? .gone : without(patch)
     case 408, 409, 425, 429, 500, 502...599: return .later(response.retryAfter)
-    // 405, 415, 422, 501 and whatever else: RFC 9725 §4.3.1 has the server say so when it lacks either.
+    // 405, 415, 422, 501 and all others: by RFC 9725 §4.3.1 the server answers so if it lacks trickle ICE or restarts.
     default: return without(patch)
     }
   }

@@ -2,8 +2,8 @@ import RTCPrimitives
 
 /// Candidates that come after the offer, and ICE restarts (RFC 9725 §4.3).
 extension WHIPSession {
-  /// Asks for what is to be sent next. A restart goes first, and does not wait for the answer to candidates, which may
-  /// never come over a dead path; what it says includes them.
+  /// Requests the next description to send. A restart goes first and does not wait for the response to candidates,
+  /// which may not arrive over a dead path; its description includes the candidates.
   mutating func amend(_ now: Timestamp) {
     guard case .open(let resource) = phase, amendments.describing == nil, amendments.pauseEnds == nil else { return }
     if amendments.wantsRestart, resource.restarts {
@@ -68,7 +68,7 @@ extension WHIPSession {
     }
   }
 
-  /// What is lost without a restart is begun anew; what is silent has a moment more.
+  /// Without a restart, a lost connection is made again; a silent one gets more time.
   mutating func restartImpossible(_ now: Timestamp) {
     amendments.wantsRestart = false
     switch path {
@@ -96,7 +96,7 @@ extension WHIPSession {
     switch path {
     case .good:
       amendments.silenceEnds = nil
-      // One that is under way goes on: the server may have restarted already.
+      // A restart under way continues: the server may have restarted already.
       if amendments.underway?.patch != .restart, amendments.describing != .restart { amendments.wantsRestart = false }
     case .silent, .lost:
       guard resource.restarts else { return restartImpossible(now) }

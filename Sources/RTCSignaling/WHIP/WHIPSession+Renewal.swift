@@ -1,6 +1,6 @@
 import RTCPrimitives
 
-/// What becomes of a session whose connection or server is gone, and the end.
+/// Renewal of a session whose connection or server is lost, and its end.
 extension WHIPSession {
   mutating func connected(_ now: Timestamp) {
     if wasConnected, connectedSince == nil { actions.append(.report(.resumed)) }
@@ -31,7 +31,7 @@ extension WHIPSession {
     if saidGoodbye {
       goodbyes += 1
       guard goodbyes <= 3 else { return end(.goodbye) }
-      // The last word to the server tells whether we may still be there.
+      // The response to a last request shows whether the session still exists.
       if options.endsAtGoodbye { return leave(.goodbye, now) }
     }
     cancelPatch()
@@ -42,14 +42,15 @@ extension WHIPSession {
     actions += [.report(.interrupted(loss, retryIn: .zero)), .send(resource.deletion(id: id))]
   }
 
-  /// - Parameter loss: what has not been reported yet.
+  /// - Parameter loss: a loss that has not been reported yet.
   mutating func beginAnew(_ now: Timestamp, after loss: Loss? = nil) {
     let pause = nextPause()
     if let loss { actions.append(.report(.interrupted(loss, retryIn: pause))) }
     if pause > .zero { phase = .pausing(until: now + pause) } else { connect() }
   }
 
-  /// None before the first attempt, except after a goodbye: the server is about to be gone.
+  /// The pause before the next attempt: none before the first, except after a goodbye, when the server is about to
+  /// stop.
   mutating func nextPause() -> TimeDelta {
     defer { attempts += 1 }
     return attempts == 0 && !saidGoodbye && wasConnected ? .zero : pause(attempts, longest: options.longestPause)

@@ -1,39 +1,40 @@
 package import RTCPrimitives
 
-/// The whole life of what is published by WHIP (RFC 9725), or watched by WHEP, as its client has it: offer and answer, trickled
-/// candidates, ICE restarts, a server that comes back after it was gone, and the end. Without sockets, clock and media.
+/// The client of a publication by WHIP (RFC 9725), or of a stream watched by WHEP: offer and answer, trickled
+/// candidates, ICE restarts, renewal after the server was gone, and the end. Without sockets, clock and media.
 ///
-/// The first offer either succeeds or ends the session with the reason. After that the session ends only when it is told to,
-/// when the server says goodbye and means it, or when it refuses the token: whatever else breaks is begun anew, with growing
-/// pauses.
+/// The first offer either succeeds or ends the session with the reason. After that the session ends only at the
+/// application's request, at a final goodbye of the server, or when the server refuses the token. After any other
+/// failure it begins again, with growing pauses.
 package struct WHIPSession: Sendable {
   /// Time-outs and limits.
   package struct Options: Sendable, Hashable {
-    /// Before the second attempt to begin anew; doubles with each, up to the longest. The true pauses are 50 to 100 % of
-    /// that, so that a thousand clients of a restarted server do not come at once.
+    /// The pause before the second attempt to begin again; doubles with each, up to the longest. Real pauses are 50 to
+    /// 100 % of it, so that a thousand clients of a restarted server do not return at once.
     package var firstPause = TimeDelta.milliseconds(500)
     /// The longest of these pauses.
     package var longestPause = TimeDelta.seconds(30)
     /// The longest pause between two attempts to restart ICE while the connection is still there.
     package var longestRestartPause = TimeDelta.seconds(4)
-    /// A server that cannot restart ICE is offered anew when its connection has been silent for this much longer.
+    /// The additional silence after which a server that cannot restart ICE gets a new offer.
     package var silence = TimeDelta.seconds(3)
     /// A first offer that the server is too busy for waits at most this long for the time that the server names.
     package var patience = TimeDelta.seconds(10)
     /// For the server to answer the last request.
     package var leaveTimeout = TimeDelta.seconds(3)
-    /// A connection that held this long was a good one: pauses begin anew, and a goodbye after it may be a server's restart.
+    /// A connection that lasted this long was good: pauses begin at the shortest again, and a goodbye after it may be a
+    /// server's restart.
     package var settled = TimeDelta.seconds(10)
-    /// The server's goodbye is the end, as it is for whoever watches: the cast is over.
+    /// Whether the server's goodbye is the end, as for viewers: the cast is over.
     package var endsAtGoodbye = false
-    /// For how long it tries to begin anew; nil: for ever.
+    /// How long the session tries to begin again; nil: without limit.
     package var persistence: TimeDelta?
 
     /// The defaults.
     package init() {}
   }
 
-  /// What the driver tells the session. What concerns a connection or a request that is over must not come any more.
+  /// An input from the driver. Inputs of a connection or request that is over must not follow.
   package enum Input: Sendable, Equatable {
     /// Begins.
     case start
@@ -41,7 +42,7 @@ package struct WHIPSession: Sendable {
     case offered(String)
     /// The server has answered a request.
     case answered(Int, WHIPResponse)
-    /// There was no answer.
+    /// The request failed.
     case failed(Int, WHIPError)
     /// The connection has candidates that its offer did not have.
     case candidatesGathered
@@ -67,9 +68,9 @@ package struct WHIPSession: Sendable {
   package enum Path: Sendable, Hashable {
     /// Checks are answered.
     case good
-    /// Nothing was heard for some seconds.
+    /// The connection has received nothing for some seconds.
     case silent
-    /// Nothing but an ICE restart helps.
+    /// Only an ICE restart can help.
     case lost
   }
 
@@ -77,7 +78,7 @@ package struct WHIPSession: Sendable {
   package enum Loss: Sendable, Hashable {
     /// The server said goodbye.
     case goodbye
-    /// Nothing was heard for too long, or the connection was never made.
+    /// The connection has received nothing for too long, or was never established.
     case unreachable
     /// Anything else; a sentence.
     case broken(String)
@@ -92,15 +93,15 @@ package struct WHIPSession: Sendable {
     }
   }
 
-  /// What the session wants the driver to do, in order.
+  /// An action for the driver, in order.
   package enum Action: Sendable, Equatable {
     /// Make a connection; `.offered` follows.
     case connect
     /// Send it; `.answered` or `.failed` follows.
     case send(WHIPRequest)
-    /// Nothing that comes of this request is wanted any more.
+    /// Cancel this request; its response is not needed.
     case cancel(Int)
-    /// These STUN and TURN servers are recommended, in addition to what is configured.
+    /// Use these STUN and TURN servers in addition to the configured ones.
     case use([ICEServer])
     /// Apply the server's answer.
     case accept(answer: String)
@@ -114,19 +115,19 @@ package struct WHIPSession: Sendable {
     case acceptFragment(String)
     /// Close the connection; nothing of it is wanted any more.
     case disconnect
-    /// Tell the application.
+    /// Report an event to the application.
     case report(Report)
-    /// Nothing more will come.
+    /// The last action.
     case end(End)
   }
 
-  /// What an application wants to know.
+  /// An event for the application.
   package enum Report: Sendable, Equatable {
-    /// The connection is gone, or could not be made anew; the next attempt comes after this pause.
+    /// The connection is lost, or could not be made again; the next attempt follows after the pause.
     case interrupted(Loss, retryIn: TimeDelta)
-    /// The server would not begin anew; the next attempt comes after this pause.
+    /// The server refused to begin again; the next attempt follows after the pause.
     case refused(WHIPError, retryIn: TimeDelta)
-    /// ICE has restarted: the connection goes on over another path.
+    /// ICE has restarted: the connection continues over another path.
     case restarted
     /// Connected again after an interruption.
     case resumed
@@ -134,7 +135,7 @@ package struct WHIPSession: Sendable {
 
   /// Why it is over.
   package enum End: Sendable, Equatable {
-    /// It was told to leave.
+    /// The application ended the session.
     case left
     /// The server takes no offer.
     case refused(WHIPError)
@@ -160,17 +161,17 @@ package struct WHIPSession: Sendable {
     case ended
   }
 
-  /// What goes on with the open session.
+  /// The requests of the open session.
   struct Amendments {
-    /// There are candidates that the server has not been told.
+    /// Whether there are candidates that the server has not received.
     var hasCandidates = false
     var wantsRestart = false
-    /// What the connection was asked to describe.
+    /// The description requested from the connection.
     var describing: WHIPResource.Patch?
     var underway: (id: Int, patch: WHIPResource.Patch, body: String)?
     /// Attempts in a row that the server was too busy for, or that did not reach it.
     var failures = 0
-    /// Nothing is sent before.
+    /// No request is sent before.
     var pauseEnds: Timestamp?
     /// Unless the path is good until then, the session is replaced.
     var silenceEnds: Timestamp?
@@ -197,7 +198,7 @@ package struct WHIPSession: Sendable {
   var actions: [Action] = []
 
   /// - Parameter seed: for the pauses.
-  /// - Throws: `WHIPError.badURL` or `badToken` for what cannot be used.
+  /// - Throws: `WHIPError.badURL` or `badToken` for an invalid argument.
   package init(
     endpoint: String, token: String?, options: Options = Options(), seed: UInt64
   ) throws(WHIPError) {
@@ -215,7 +216,7 @@ package struct WHIPSession: Sendable {
     }
   }
 
-  /// The only input; returns what is to be done, in order. `now` never goes back.
+  /// Handles an input; returns the actions, in order. `now` must not decrease.
   package mutating func handle(_ input: Input, now: Timestamp) -> [Action] {
     switch input {
     case .start: if case .fresh = phase { connect() }
@@ -266,7 +267,7 @@ package struct WHIPSession: Sendable {
     if id == question {
       question = nil
       let found = response.status < 300 ? ICEServer.parse(links: response.values("link")) : []
-      // A server that tells nothing here is not asked again.
+      // A server that names no servers here is not asked again.
       asksForServers = !found.isEmpty
       return use(found)
     }
@@ -304,12 +305,12 @@ package struct WHIPSession: Sendable {
   mutating func use(_ found: [ICEServer]) {
     let new = found.filter { !servers.contains($0) }
     guard !new.isEmpty else { return }
-    // Those named last have the freshest credentials.
+    // The servers named last have the newest credentials.
     servers = Array((new + servers).prefix(32))
     actions.append(.use(servers))
   }
 
-  /// The server takes no offer, for now or for good.
+  /// The server refuses the offer, for now or for good.
   mutating func refused(_ error: WHIPError, retryAfter: Int?, _ now: Timestamp) {
     let wait = retryAfter.map { TimeDelta.seconds(Int64(min($0, 3_600))) }
     if !wasConnected {

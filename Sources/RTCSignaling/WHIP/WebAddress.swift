@@ -1,18 +1,18 @@
 /// An http or https URL (RFC 3986), as far as a client needs it: parse, resolve a reference, compare origins.
 public struct WebAddress: Hashable, Sendable, CustomStringConvertible {
-  /// Of the URL.
+  /// The scheme of a URL.
   public enum Scheme: String, Sendable {
     /// Plain, and by TLS.
     case http, https
   }
 
-  /// Of the URL.
+  /// The scheme.
   public let scheme: Scheme
   /// A name or a literal address.
   public let host: HostName
   /// The port as written, nil for the scheme's own.
   public let port: UInt16?
-  /// Begins with a slash; may carry a query; never a fragment.
+  /// Path and query; begins with a slash, has no fragment.
   public let target: String
 
   /// Nil for other schemes, for user names in front of the host, for blanks and control characters, and without a host.
@@ -45,8 +45,8 @@ public struct WebAddress: Hashable, Sendable, CustomStringConvertible {
     self.target = target
   }
 
-  /// What a reference means seen from here (RFC 3986 §5.2): a whole URL, `//host/path`, `/path`, `path` or `?query`.
-  /// Nil when it leads to nothing that this type can hold.
+  /// Resolves a reference (RFC 3986 §5.2): a whole URL, `//host/path`, `/path`, `path` or `?query`. Nil if this type
+  /// cannot represent the result.
   public func resolving(_ reference: String) -> WebAddress? {
     let text = reference.trimmingBlanks()
     guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 32 && $0 != 127 && $0 != 92 }) else { return nil }
@@ -67,7 +67,7 @@ public struct WebAddress: Hashable, Sendable, CustomStringConvertible {
     scheme == other.scheme && host == other.host && port == other.port
   }
 
-  /// As a URL.
+  /// The address as a URL.
   public var description: String {
     "\(scheme.rawValue)://\(host.inURL)\(port.map { ":\($0)" } ?? "")\(target)"
   }

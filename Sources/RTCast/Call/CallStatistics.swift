@@ -15,7 +15,7 @@ public struct CallStatistics: Sendable {
 }
 
 extension CallManager {
-  /// The statistics of every call that has a media connection, sorted by peer name.
+  /// The statistics of every call that has a media connection, sorted by the peers' names.
   public func statistics() async -> [CallStatistics] {
     var all: [CallStatistics] = []
     for (line, call) in connections {

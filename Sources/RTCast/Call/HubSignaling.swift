@@ -30,7 +30,7 @@ public actor HubSignaling: SignalingServerConnection {
 
   deinit { reading?.cancel() }
 
-  /// Whether the hub has registered our name.
+  /// Whether the connection to the hub is open.
   public var isOpen: Bool { link == .open }
 
   /// Sets the receiver of the hub's events. Set it before `connect`.

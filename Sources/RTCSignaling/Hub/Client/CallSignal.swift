@@ -1,19 +1,19 @@
-/// What two peers tell each other about a call, as the data of a hub's `signal` message. The page, `rtcast` and the library
-/// speak it alike.
+/// A message between two peers about a call: the data of a hub's `signal` message. The page, `rtcast` and the library use
+/// the same messages.
 ///
 /// | `type` | |
 /// |---|---|
-/// | `call` | rings; `media`?: which kinds, `room`?: the room both are in, where nobody rings |
-/// | `accept` | the caller's first offer may come |
+/// | `call` | rings; `media`?: which kinds, `room`?: the room of both, where calls do not ring |
+/// | `accept` | the caller's first offer may follow |
 /// | `reject` | `reason`: `rejected`, `busy` or `unsupported` |
-/// | `description` | `description` {`type`, `sdp`}, `streams`? {identifier: `camera` or `screen`}. Callers of older protocols send the offer right behind the ring |
-/// | `streams` | `streams`, as above: what they show changed without a description |
+/// | `description` | `description` {`type`, `sdp`}, `streams`? {identifier: `camera` or `screen`}. Callers of older protocols send the offer right after the ring |
+/// | `streams` | `streams`, as above: their content changed without a description |
 /// | `mute` | `kind`: `audio` or `video`, `muted` |
 /// | `end` | hangs up |
 ///
-/// Every one carries `call`, a random text that the caller chose. Unknown types and members are ignored.
+/// Every message has `call`, a random text that the caller chose. Unknown types and members are ignored.
 package struct CallSignal: Sendable, Hashable {
-  /// What the message says.
+  /// The type of a message and its values.
   package enum Body: Sendable, Hashable {
     /// Wants a call.
     case ring(media: [String: Bool] = [:], room: String? = nil)
@@ -23,7 +23,7 @@ package struct CallSignal: Sendable, Hashable {
     case reject(reason: String)
     /// `offer` or `answer`, and the SDP.
     case description(kind: String, sdp: String)
-    /// What `streams` show has changed, and nothing else.
+    /// The content of `streams` has changed, without a description.
     case streams
     /// `audio` or `video`.
     case mute(kind: String, isMuted: Bool)
@@ -37,19 +37,18 @@ package struct CallSignal: Sendable, Hashable {
 
   /// The identifier that the caller chose for the call; random.
   package var call: String
-  /// What the message says.
+  /// The type and its values.
   package var body: Body
-  /// Of a description, or alone: what its streams show, by their identifiers: `camera` or `screen`.
+  /// The content of the sender's streams (`camera` or `screen`), by stream identifier; with a description or alone.
   package var streams: [String: String] = [:]
 
-  /// See the properties.
   package init(call: String, _ body: Body, streams: [String: String] = [:]) {
     self.call = call
     self.body = body
     self.streams = streams
   }
 
-  /// Nil for what is no such message, or one of an unknown type.
+  /// Parses a message; nil if it is malformed or of an unknown type.
   package init?(json: String) {
     guard let message = try? HubMessageReader(parsing: Array(json.utf8)) else { return nil }
     self.init(message)

@@ -1,4 +1,4 @@
-/// Where a hub is: `ws://` or `wss://`, a host, and a path, `/hub` unless another is said.
+/// The address of a hub: `ws://` or `wss://`, a host, and a path, which is `/hub` by default.
 public struct HubAddress: Sendable, Hashable, CustomStringConvertible {
   /// With `http` for `ws`, `https` for `wss`.
   public let web: WebAddress
@@ -14,7 +14,8 @@ public struct HubAddress: Sendable, Hashable, CustomStringConvertible {
     self.init(web)
   }
 
-  /// A peer and the hub it is at: `wss://host/NAME`, with a path of its own `wss://host/some/hub/NAME`.
+  /// Parses the address of a peer and its hub: `wss://host/NAME`, or, for a hub with a path of its own,
+  /// `wss://host/some/hub/NAME`.
   public static func target(_ text: String) -> (hub: HubAddress, peer: String)? {
     guard text.hasPrefix("ws:") || text.hasPrefix("wss:"), let web = WebAddress(webText(text)) else { return nil }
     let path = web.target.prefix { $0 != "?" }
@@ -31,7 +32,7 @@ public struct HubAddress: Sendable, Hashable, CustomStringConvertible {
   /// The port, 443 or 80 where none is written.
   public var port: UInt16 { web.port ?? (isSecure ? 443 : 80) }
 
-  /// As a URL.
+  /// The address as a URL.
   public var description: String { "ws" + web.description.dropFirst(4) }
 
   private static func webText(_ text: String) -> String {

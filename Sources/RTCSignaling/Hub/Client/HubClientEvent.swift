@@ -1,10 +1,10 @@
 public import RTCPrimitives
 
-/// What happens to a client of the hub.
+/// An event of a hub's client.
 public enum HubClientEvent: Sendable, Hashable {
   /// The hub knows this client: at first, and each time the connection came back.
   case registered(HubRegistration)
-  /// STUN and TURN servers with fresh credentials, before those of the registration end.
+  /// STUN and TURN servers with new credentials, before the old ones expire.
   case iceServers([ICEServer])
   /// The data is JSON, as `CallSignal(json:)` takes it. Older clients name the call beside the data.
   case signal(from: String, data: String, call: String?)
@@ -12,13 +12,13 @@ public enum HubClientEvent: Sendable, Hashable {
   case candidate(from: String, ICECandidateInit?, call: String?)
   /// Hung up: the call named, or all calls with that peer.
   case bye(from: String, reason: String?, call: String?)
-  /// Who is in the room already; the newcomer calls them. Comes anew after a connection was lost.
+  /// The members of a room at our arrival; the newcomer calls them. Repeated after a connection was lost.
   case peers(room: String, [String])
   /// Somebody entered a room that we are in.
   case peerJoined(room: String, peer: String)
   /// Somebody left it.
   case peerLeft(room: String, peer: String)
-  /// Who else is at the hub, after `list` or `follow`; to who follows it comes anew after a connection was lost.
+  /// The other peers at the hub, after `list` or `follow`; repeated to followers after a connection was lost.
   case present([String])
   /// To who follows.
   case peerArrived(String)
@@ -26,24 +26,24 @@ public enum HubClientEvent: Sendable, Hashable {
   case peerGone(String)
   /// The hub refused a message, or could not deliver it.
   case refused(HubRefusal)
-  /// The connection broke; the next attempt follows after the delay. What is sent meanwhile waits.
+  /// The connection broke; the next attempt follows after the delay. Messages sent meanwhile wait.
   case disconnected(HubClientError, retryAfter: TimeDelta)
-  /// There will be no more events. Nil after `close()`.
+  /// The last event. Nil after `close()`.
   case ended(HubClientError?)
 }
 
-/// What a client is to the hub.
+/// A client's registration at the hub.
 public struct HubRegistration: Sendable, Hashable {
-  /// Its name, by which others reach it.
+  /// The name by which other peers reach the client.
   public var id: String
-  /// The hub still knew it, with its rooms and what came for it meanwhile.
+  /// Whether the hub still knew the client, with its rooms and waiting messages.
   public var isResumed: Bool
   /// The rooms that the name is in already.
   public var rooms: [String]
   /// STUN and TURN servers that the hub recommends.
   public var iceServers: [ICEServer]
 
-  /// See the properties.
+  /// Makes a registration.
   public init(id: String, isResumed: Bool = false, rooms: [String] = [], iceServers: [ICEServer] = []) {
     self.id = id
     self.isResumed = isResumed
@@ -54,16 +54,16 @@ public struct HubRegistration: Sendable, Hashable {
 
 /// The hub's `error` message.
 public struct HubRefusal: Sendable, Hashable {
-  /// As in `HubFault.code`: `unknown-peer`, `room-full`, `too-fast` …
+  /// The code as in `HubFault.code`: `unknown-peer`, `room-full`, `too-fast` …
   public var code: String
   /// The hub's sentence.
   public var message: String
-  /// Whom the refused message was for.
+  /// The receiver of the refused message.
   public var peer: String?
   /// The room it was about.
   public var room: String?
 
-  /// See the properties.
+  /// Makes a refusal.
   public init(code: String, message: String, peer: String? = nil, room: String? = nil) {
     self.code = code
     self.message = message
@@ -75,7 +75,7 @@ public struct HubRefusal: Sendable, Hashable {
 /// Why there is no connection to the hub; the text says whose fault it is and what to do next.
 public enum HubClientError: Error, Sendable, Hashable {
   // The caller's.
-  /// It is no URL of a hub.
+  /// The text is not a hub's URL.
   case badAddress(String)
   /// `connect` was called twice.
   case alreadyConnected
@@ -87,7 +87,7 @@ public enum HubClientError: Error, Sendable, Hashable {
   // The network's.
   /// DNS knows no such host.
   case unknownHost(String)
-  /// Nothing listens there.
+  /// The connection was refused: no program listens there.
   case refusedConnection(HubAddress)
   /// The network refused; the reason is the system's.
   case unreachable(HubAddress, reason: String)
@@ -95,7 +95,7 @@ public enum HubClientError: Error, Sendable, Hashable {
   case timeout(HubAddress, seconds: Int64)
   /// The certificate or the handshake was refused.
   case tls(HubAddress, reason: String)
-  /// It was there and broke.
+  /// The connection broke.
   case connectionLost(reason: String)
 
   // The hub's.
@@ -112,7 +112,7 @@ public enum HubClientError: Error, Sendable, Hashable {
   /// Any other refusal.
   case refused(HubRefusal)
 
-  /// Whose fault it is.
+  /// The party at fault.
   public var fault: SignalingFault {
     switch self {
     case .badAddress, .alreadyConnected, .badName, .closed: .caller
@@ -124,7 +124,7 @@ public enum HubClientError: Error, Sendable, Hashable {
 }
 
 extension HubClientError: CustomStringConvertible {
-  /// What is wrong, and what to do next.
+  /// A sentence for the user: the reason and the remedy.
   public var description: String {
     switch self {
     case .badAddress(let text): "\"\(text)\" is not a hub's address; it must look like wss://host or ws://host:8080."

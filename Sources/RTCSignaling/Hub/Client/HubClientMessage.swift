@@ -1,11 +1,11 @@
 import RTCPrimitives
 
-/// What the hub says to a client of the native dialect.
+/// A message of the hub to a client of the native dialect.
 enum HubClientMessage {
   case registered(HubRegistration)
   case event(HubClientEvent)
 
-  /// Nil for what cannot be read, for types that are not known, and for answers to pings.
+  /// Parses a message; nil for malformed messages, unknown types and answers to pings.
   init?(parsing bytes: [UInt8]) {
     guard let message = try? HubMessageReader(parsing: bytes), let type = try? message.text("type"),
       let event = try? Self.read(type, message)
@@ -56,7 +56,7 @@ enum HubClientMessage {
       iceServers: message.objects("iceServers").flatMap(iceServers))
   }
 
-  /// `urls` is one text or a list of them.
+  /// `urls` is a text or a list of texts.
   private static func iceServers(_ server: HubMessageReader) -> [ICEServer] {
     let urls = (try? server.text("urls")).map { [$0] } ?? server.texts("urls")
     let username = (try? server.optionalText("username", longest: 1024)) ?? nil

@@ -1,12 +1,12 @@
 public import RTCPrimitives
 
-/// What a client of the hub sends to another.
+/// A message of a hub's client to another.
 public enum HubMessage: Sendable, Hashable {
   /// Any JSON, such as `CallSignal.json`. Text that is not JSON makes the hub refuse the message.
   case signal(data: String)
   /// Nil after the last.
   case candidate(ICECandidateInit?, call: String? = nil)
-  /// Hangs up: one call, or all of them.
+  /// Ends one call, or all calls.
   case bye(reason: String? = nil, call: String? = nil)
 
   func text(to peer: String) -> String {

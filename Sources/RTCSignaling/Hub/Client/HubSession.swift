@@ -1,10 +1,10 @@
 public import RTCPrimitives
 
-/// A client's side of the hub without its socket, clock and random numbers: registers, keeps the connection alive, comes
-/// back with growing pauses when it breaks, resumes its name and its rooms, and keeps what is sent meanwhile.
+/// The client's side of the hub, without socket, clock and random numbers: registers, keeps the connection alive,
+/// reconnects with growing pauses, resumes its name and rooms, and queues messages meanwhile.
 ///
-/// The first connection either succeeds or ends the session with the reason; after it has succeeded the session ends only
-/// when it is told to, or when the hub says that this client may not come back.
+/// The first connection either succeeds or ends the session with the reason. After it has succeeded, the session ends
+/// only at the application's request, or if the hub does not allow this client to return.
 public struct HubSession: Sendable {
   /// Time-outs and limits of the client.
   public struct Options: Sendable, Hashable {
@@ -19,10 +19,10 @@ public struct HubSession: Sendable {
     public var pingInterval = TimeDelta.seconds(15)
     /// … for which it has this long.
     public var pongTimeout = TimeDelta.seconds(10)
-    /// The same when the network is another: a connection from an address that is gone stays silent for ever, and a call
-    /// that the change has broken too waits for it.
+    /// The time-out after a change of network: a connection from a lost address stays silent, and a call that the
+    /// change has broken waits for the session.
     public var hurriedPongTimeout = TimeDelta.seconds(1)
-    /// What waits for the connection at most; beyond that the oldest messages are dropped.
+    /// The maximum number of messages that wait for the connection; the oldest are dropped.
     public var queuedMessages = 256
     /// Bytes of messages kept for the time after an interruption.
     public var queuedBytes = 1_048_576
@@ -31,13 +31,13 @@ public struct HubSession: Sendable {
     public init() {}
   }
 
-  /// What a transport tells the session. What concerns a connection that the session has given up must not come any more.
+  /// An input from the transport. Inputs of a connection that the session has given up must not follow.
   public enum Input: Sendable, Hashable {
     /// Begins to connect.
     case start
     /// The WebSocket connection is made.
     case opened
-    /// It could not be made.
+    /// The connection could not be made.
     case failed(HubClientError)
     /// A whole text message.
     case received([UInt8])
@@ -55,7 +55,7 @@ public struct HubSession: Sendable {
     case networkReturned
     /// Ask who is there.
     case list
-    /// Ask who is there, and be told who comes and goes.
+    /// Request the list of peers and its changes.
     case follow
     /// Say goodbye and end.
     case close
@@ -63,7 +63,7 @@ public struct HubSession: Sendable {
     case deadline
   }
 
-  /// What the session wants a transport to do, in order.
+  /// An action for the transport, in order.
   public enum Action: Sendable, Hashable {
     /// Opens a WebSocket.
     case connect
@@ -73,7 +73,7 @@ public struct HubSession: Sendable {
     case ping
     /// Close the connection with a goodbye; nothing of it is wanted any more.
     case disconnect
-    /// Tells the application.
+    /// Reports an event to the application.
     case report(HubClientEvent)
   }
 
@@ -136,10 +136,10 @@ public struct HubSession: Sendable {
     }
   }
 
-  /// Nothing will come of it any more.
+  /// Whether the session has ended for good.
   public var hasEnded: Bool { if case .ended = stage { true } else { false } }
 
-  /// The only input; returns what is to be done, in order. `now` never goes back.
+  /// Handles an input; returns the actions, in order. `now` must not decrease.
   public mutating func handle(_ input: Input, now: Timestamp) -> [Action] {
     switch input {
     case .start:
@@ -262,7 +262,7 @@ public struct HubSession: Sendable {
     actions.append(.report(.ended(nil)))
   }
 
-  /// For good.
+  /// Ends the session for good.
   private mutating func end(_ error: HubClientError) {
     if case .ended = stage { return }
     stage = .ended
@@ -270,7 +270,7 @@ public struct HubSession: Sendable {
     actions.append(.report(.ended(error)))
   }
 
-  // MARK: - What is sent
+  // MARK: - Sending
 
   private mutating func post(_ text: String) {
     switch stage {
@@ -287,7 +287,7 @@ public struct HubSession: Sendable {
 
   private mutating func join(_ room: String) {
     if !rooms.contains(room) { rooms.append(room) }
-    // Else it is joined with the registration.
+    // Before the registration, rooms are joined together with it.
     if case .registered = stage { actions.append(.send(Self.text("join", room))) }
   }
 
@@ -298,7 +298,7 @@ public struct HubSession: Sendable {
 
   private mutating func follow() {
     isFollowing = true
-    // Else it is said with the registration.
+    // Before the registration, the request is sent together with it.
     if case .registered = stage { actions.append(.send(Self.listing(isFollowing: true))) }
   }
 
@@ -310,7 +310,7 @@ public struct HubSession: Sendable {
     JSONValue.object([("type", .string(type)), ("room", .string(room))]).text
   }
 
-  // MARK: - What the hub says
+  // MARK: - Receiving
 
   private mutating func receive(_ bytes: [UInt8], _ now: Timestamp) {
     guard let message = HubClientMessage(parsing: bytes) else { return }
@@ -330,7 +330,7 @@ public struct HubSession: Sendable {
     name = registration.id
     registrations += 1
     actions.append(.report(.registered(registration)))
-    // What was left while there was no connection, and what was joined, or what a restarted hub has forgotten.
+    // Rooms that were left or joined while there was no connection, or that a restarted hub has forgotten.
     for room in registration.rooms where !rooms.contains(room) { actions.append(.send(Self.text("leave", room))) }
     for room in rooms where !registration.rooms.contains(room) { actions.append(.send(Self.text("join", room))) }
     if isFollowing { actions.append(.send(Self.listing(isFollowing: true))) }

@@ -1,12 +1,12 @@
 import RTCPrimitives
 
-/// The hub's own language. Each message is an object whose `type` says what it is.
+/// The hub's own dialect. Each message is an object with a `type`.
 ///
 /// | from a client | |
 /// |---|---|
 /// | `register` | `id`?, `token`?, `secret`? (of the name to be resumed), `listed`? (false: not among `present`), `returning`? (see below) |
-/// | `list` | `follow`? (true: and who comes and goes, until the connection ends; false: no more) |
-/// | `signal` | `to`, `data` (anything; `CallSignal` where it is about a call), `call`? |
+/// | `list` | `follow`? (true: also changes, until the connection ends; false: no more changes) |
+/// | `signal` | `to`, `data` (any value; a `CallSignal` for calls), `call`? |
 /// | `candidate` | `to`, `candidate` (as `RTCIceCandidateInit`, null after the last), `call`? |
 /// | `bye` | `to`, `reason`?, `call`? |
 /// | `join`, `leave` | `room` |
@@ -15,17 +15,17 @@ import RTCPrimitives
 /// | from the hub | |
 /// |---|---|
 /// | `registered` | `id`, `secret`, `resumed`, `rooms`, `iceServers` (as `RTCIceServer`) |
-/// | `ice-servers` | `iceServers`: as in `registered`, with fresh credentials, before the old ones end |
+/// | `ice-servers` | `iceServers`: as in `registered`, with new credentials, before the old ones expire |
 /// | `signal`, `candidate`, `bye` | as above, with `from` instead of `to` |
-/// | `peers` | `room`, `peers`: who was there before; the newcomer calls them |
+/// | `peers` | `room`, `peers`: the members before; the newcomer calls them |
 /// | `peer-joined`, `peer-left` | `room`, `peer` |
-/// | `present` | `peers`: who else is at the hub and can be called, in the order of their names; the answer to `list` |
-/// | `peer-arrived`, `peer-gone` | `peer`, for those who follow |
+/// | `present` | `peers`: the other peers at the hub that can be called, sorted by name; the answer to `list` |
+/// | `peer-arrived`, `peer-gone` | `peer`, for clients that follow |
 /// | `error` | `code`, `message`, `to`?, `room`? |
 /// | `pong` | |
 ///
-/// `call` tells several calls between the same two apart. Whoever answers repeats it. `returning` is true when the client was
-/// registered before its connection broke: by it a hub learns that it has been restarted.
+/// `call` distinguishes several calls between the same two peers; answers repeat it. `returning` is true if the client was
+/// registered before its connection broke: from it, a hub learns that it has been restarted.
 enum NativeDialect {
   static func parse(_ bytes: [UInt8]) throws(HubFault) -> HubRequest {
     let message = try HubMessageReader(parsing: bytes)

@@ -15,8 +15,8 @@ enum PeerJSDialect {
 
   static func parse(_ bytes: [UInt8]) throws(HubFault) -> HubRequest {
     let message = try HubMessageReader(parsing: bytes)
-    // The protocol's own server lets pass in silence what it does not know, such as `{"ping":"once"}`, by which older clients
-    // begin. They take `ERROR` for the end.
+    // The protocol's own server ignores unknown messages, such as `{"ping":"once"}`, with which older clients begin.
+    // They treat `ERROR` as the end.
     guard case .string(let type) = message.value("type")?.value else { return .heartbeat }
     switch type {
     case "HEARTBEAT": return .heartbeat
@@ -44,7 +44,7 @@ enum PeerJSDialect {
     }
   }
 
-  /// Nil for what the protocol has no words for.
+  /// Nil if the protocol has no message for the notice.
   static func text(_ notice: HubNotice) -> String? {
     switch notice {
     case .registered: object("OPEN", [])
@@ -68,7 +68,8 @@ enum PeerJSDialect {
       type = original
       payload = json.map { .verbatim($0) }
     } else {
-      // Clients tell the kinds of connection apart by how their identifiers begin. What is offered to them is a call.
+      // Clients distinguish the kinds of connection by the prefix of the identifier. Connections offered to them are
+      // calls.
       let call = relay.call ?? "mc_\(from)_\(to)"
       let isData = if case .description("offer", _) = relay.body { false } else { call.hasPrefix("dc_") }
       let tail: [(String, JSONValue)] = [("type", isData ? "data" : "media"), ("connectionId", .string(call))]

@@ -1,7 +1,7 @@
 /// SkyRTC's rooms: `{"eventName":…,"data":{…}}`. The hub names its clients; a token, where one is needed, comes in the
 /// address of the connection, `/skyrtc?token=…`.
 enum SkyRTCDialect {
-  /// Of clients that name none.
+  /// The room of clients that name none.
   static let usualRoom = "__default"
 
   static func parse(_ bytes: [UInt8]) throws(HubFault) -> HubRequest {
@@ -51,7 +51,7 @@ enum SkyRTCDialect {
     return .candidate(parts, json: json)
   }
 
-  /// Nil for what the protocol has no words for.
+  /// Nil if the protocol has no message for the notice.
   static func text(_ notice: HubNotice) -> String? {
     switch notice {
     case .peers(_, let peers, let you):
