@@ -2,7 +2,7 @@ public import RTCSCTP
 import Synchronization
 
 extension DataChannel {
-  /// What happens on a channel, in order.
+  /// An event of a channel.
   public enum Event: Hashable, Sendable {
     /// The state changed.
     case stateChanged(DataChannelState)
@@ -14,9 +14,9 @@ extension DataChannel {
 
   /// The events of a channel, for one reader; a second one that begins to wait ends the first.
   public struct Events: AsyncSequence, Sendable {
-    /// What the sequence gives.
+    /// The element of the sequence.
     public typealias Element = Event
-    /// It never fails: the end of the channel ends it.
+    /// The sequence does not fail; it ends with the channel.
     public typealias Failure = Never
     let channel: DataChannel
 
@@ -48,7 +48,7 @@ extension DataChannel {
   }
 }
 
-/// What a channel tells a delegate, always on the connection's thread: it must not wait.
+/// Receives the events of a channel on the connection's thread; methods must not wait.
 public protocol DataChannelDelegate: AnyObject, Sendable {
   /// `readyState` is another than before.
   func dataChannelDidChangeState(_ channel: DataChannel)
@@ -59,7 +59,7 @@ public protocol DataChannelDelegate: AnyObject, Sendable {
 }
 
 extension DataChannelDelegate {
-  /// Nothing is done unless a delegate says otherwise.
+  /// Does nothing by default.
   package func dataChannelBufferedAmountDidBecomeLow(_ channel: DataChannel) {}
 }
 

@@ -3,13 +3,13 @@ import Synchronization
 
 /// One data channel of a connection (W3C `RTCDataChannel`). Any thread may use it.
 ///
-/// What happens to it goes to its delegate, or, while there is none, to `events`. Nothing is lost: what nobody has taken yet
-/// waits, and when a few megabytes of messages wait in a connection's channels the remote peer is held back, in all of them,
-/// as SCTP has it. A channel that is not wanted is to be closed rather than left unread.
+/// Events go to the delegate or, while there is none, to `events`. No event is lost: events wait until they are taken.
+/// When a few megabytes of messages wait in a connection's channels, the remote peer is held back in all of them, as
+/// SCTP has one window. Close an unwanted channel instead of leaving it unread.
 public final class DataChannel: Sendable {
-  /// What the channel is called (RFC 8832); any text, the empty one included.
+  /// The label (RFC 8832): any text, including the empty one.
   public let label: String
-  /// The application's name for what is spoken in the channel; often empty.
+  /// The name of the application's protocol; often empty.
   public let `protocol`: String
   /// Messages come in the order in which they were sent.
   public let isOrdered: Bool
@@ -48,7 +48,7 @@ public final class DataChannel: Sendable {
   /// The stream's number; nil before the connection stands, when the channel is not negotiated.
   public var id: UInt16? { condition.withLock { $0.id?.value } }
 
-  /// Where the channel stands (W3C WebRTC §6.2). Any thread.
+  /// The channel's state (W3C WebRTC §6.2). Any thread.
   public var readyState: DataChannelState { condition.withLock { $0.readyState } }
 
   /// Bytes of messages that were given to `send` and wait for SCTP to take them.
@@ -83,7 +83,7 @@ public final class DataChannel: Sendable {
     link.perform(.send(message, handle)) { self.changeBufferedAmount { $0.underway -= size } }
   }
 
-  /// Closes the channel once all that waits has been sent; both sides hear of it. Calling it again does nothing.
+  /// Closes the channel after all waiting messages were sent; both sides are notified. Further calls have no effect.
   public func close() {
     let isNew = condition.withLock { condition in
       guard condition.readyState == .open || condition.readyState == .connecting else { return false }
@@ -95,14 +95,14 @@ public final class DataChannel: Sendable {
 
   // MARK: - Receiving
 
-  /// Sends what happens from now on, and what has waited, to `delegate`, on the connection's thread; it must not wait.
-  /// Held weakly. Nil: to `events` again.
+  /// Sends waiting and further events to `delegate`, on the connection's thread; it must not wait. Held weakly. Nil: to
+  /// `events` again.
   public func setDelegate(_ delegate: (any DataChannelDelegate)?) {
     condition.withLock { $0.delegate = delegate }
     if delegate != nil { link.run { self.serveDelegate() } }
   }
 
-  /// What happens to the channel, in order; ends when it is closed. One reader.
+  /// Events in order; ends when the channel is closed. For one reader.
   public var events: Events { Events(channel: self) }
 
   /// The messages alone; the same single reader.
@@ -131,7 +131,7 @@ public final class DataChannel: Sendable {
 
   func bufferedAmountChanged(to bytes: Int) { changeBufferedAmount { $0.waiting = bytes } }
 
-  /// The peer knows only of what has reached it: whether little waits is to be said here.
+  /// The peer knows only of messages that have reached it; the threshold for all waiting bytes is checked here.
   private func changeBufferedAmount(_ change: (inout DataChannelCondition) -> Void) {
     let isLow = condition.withLock { condition in
       let before = condition.bufferedAmount
@@ -141,7 +141,7 @@ public final class DataChannel: Sendable {
     if isLow { handle(.bufferedAmountLow) }
   }
 
-  /// Any thread: what a reader is told, with which the inbox has shrunk.
+  /// Delivers an event to a reader, and reports the freed memory of the inbox. Any thread.
   func deliver(_ waiting: DataChannelInbox.Delivery) {
     waiting.reader.resume(returning: waiting.event)
     if case .message(let message)? = waiting.event { link.took(bytes: DataChannelInbox.cost(of: message)) }

@@ -1,6 +1,6 @@
 import RTCSCTP
 
-/// What a channel's users see of it; the loop keeps it up to date.
+/// The state of a channel as its users see it; the loop updates it.
 struct DataChannelCondition: Sendable {
   var id: StreamID?
   var readyState = DataChannelState.connecting
@@ -32,7 +32,7 @@ struct DataChannelCondition: Sendable {
   }
 }
 
-/// Events that nobody has taken yet, and who waits for one.
+/// Events that wait for a reader, and readers that wait for an event.
 struct DataChannelInbox: Sendable {
   typealias Reader = CheckedContinuation<DataChannel.Event?, Never>
 
@@ -49,7 +49,7 @@ struct DataChannelInbox: Sendable {
   private var reader: Reader?
   private var isComplete = false
 
-  /// What a message that waits counts: its bytes and what keeping them costs.
+  /// The cost of a waiting message: its bytes and the memory to hold it.
   static func cost(of message: DataChannelMessage) -> Int { message.size + 64 }
 
   /// Takes an event, or says to whom it must be given at once.
@@ -76,8 +76,8 @@ struct DataChannelInbox: Sendable {
     return event
   }
 
-  /// The reader wants the next event.
-  /// - Returns: what a reader, this or an earlier one, is to be told at once.
+  /// A reader requests the next event.
+  /// - Returns: an event to deliver at once, to this or an earlier reader.
   mutating func wait(_ new: Reader, isCancelled: Bool) -> Delivery? {
     if isCancelled { return Delivery(reader: new, event: nil) }
     if let event = removeFirst() { return Delivery(reader: new, event: event) }

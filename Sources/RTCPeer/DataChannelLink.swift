@@ -3,7 +3,7 @@ import RTCNet
 import RTCSCTP
 import Synchronization
 
-/// The way from a connection's channels to its peer, and the account of what they have received and nobody has taken.
+/// The link from a connection's channels to its peer, with the account of received messages that wait for a reader.
 final class DataChannelLink: Sendable {
   struct Account: Sendable {
     var unreadBytes = 0

@@ -11,7 +11,7 @@ final class DataChannelTable {
   init(options: DataChannelOptions) { self.options = options }
 
   deinit {
-    // The connection is let go: nobody will tell them anything any more.
+    // The connection is released: no further events will arrive.
     for channel in channels.values { channel.handle(.stateChanged(.closed)) }
   }
 
@@ -26,7 +26,7 @@ final class DataChannelTable {
     return channel
   }
 
-  /// Takes what a peer says of its channels.
+  /// Handles a peer's event of its channels.
   /// - Returns: a channel that the remote peer has opened.
   func handle(_ event: Event, of slot: PeerSlot, on loop: EventLoop) -> DataChannel? {
     switch event {

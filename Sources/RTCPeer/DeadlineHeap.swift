@@ -1,6 +1,6 @@
 package import RTCPrimitives
 
-/// What can stand in a `DeadlineHeap`: one at a time.
+/// An owner of one deadline in a `DeadlineHeap`.
 package protocol DeadlineHolder: AnyObject {
   /// Kept by the heap alone: the place in it; nil outside.
   var heapIndex: Int? { get set }

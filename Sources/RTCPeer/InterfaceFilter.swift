@@ -1,8 +1,8 @@
 /// Network interfaces by name, as `--interface` takes them: `eth0,wlan0` or `!docker0`.
 public struct InterfaceFilter: Hashable, Sendable {
-  /// Those alone; empty: all but the refused.
+  /// The allowed interfaces; empty: all except the refused.
   public var allowed: Set<String>
-  /// None of these.
+  /// The refused interfaces.
   public var refused: Set<String>
 
   /// The names as they are.

@@ -1,8 +1,9 @@
 import RTCEngine
 import RTCPrimitives
 
-/// How often one viewer may have a key frame made: a few at once, for who loses some packets, and then seldom, for who asks
-/// without end. What is asked for too often is put off, never forgotten. A machine: time comes with each call.
+/// The budget of key frames that one viewer may cause: a few at once, for a viewer that loses some packets, then few,
+/// for one that asks without end. A request beyond the budget is delayed, never dropped. Sans-IO: the time is an
+/// argument.
 struct KeyFrameBudget {
   /// On what others watch, alone, and to begin with.
   private var shared = PeerLimits.Account()

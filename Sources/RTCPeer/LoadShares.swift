@@ -4,11 +4,11 @@ package import RTCPrimitives
 package struct SessionLoad: Sendable {
   /// How the session's datagrams are treated.
   package enum Standing: Sendable {
-    /// They are handled as they come, and their cost is measured with the cheap clock.
+    /// Datagrams are handled as they arrive; their cost is measured with the cheap clock.
     case usual
-    /// They are handled as they come, and their cost is measured with the processor clock of the thread.
+    /// Datagrams are handled as they arrive; their cost is measured with the thread's processor clock.
     case watched
-    /// They wait until everything else is done, and are dropped beyond an allowance.
+    /// Datagrams wait until all other work is done, and are dropped beyond an allowance.
     case deferred
   }
 
@@ -29,7 +29,7 @@ package struct SessionLoad: Sendable {
   fileprivate var excessiveWindows = 0
   fileprivate var isNoted = false
 
-  /// Nothing was spent.
+  /// Makes an empty load.
   package init() {}
 }
 
@@ -39,37 +39,37 @@ package protocol LoadBearer: AnyObject {
   var load: SessionLoad { get set }
 }
 
-/// Measures what the datagrams of each session cost a loop, and finds the sessions that take more than their share.
+/// Measures the processor cost of each session's datagrams, and finds the sessions above their share.
 ///
-/// Time is divided into windows. A session's share is found at the end of each window, as part of the time that the loop could
-/// have worked: its processor time, and the time that it waited for something to do. Time during which the machine ran
-/// something else does not count, so that a busy machine makes nobody look expensive. While all datagrams together take less than
-/// `contended` of that time, no session is above its share. Above it, sessions that cost little get what they cost, and the
-/// others the same share each (max-min fairness).
+/// Time is divided into windows. At the end of each window, a session's share is computed as a part of the loop's
+/// available time: its processor time and its idle time. Time in which the machine ran other programs does not count,
+/// so that a busy machine makes no session look expensive. While all datagrams together take less than `contended` of
+/// that time, no session is above its share. Beyond it, sessions of low cost keep their cost, and the others get equal
+/// shares (max-min fairness).
 ///
-/// A session above its share is first watched for a window: its cost is measured with the processor clock of the thread. If it
-/// is above its share by that clock too, it is deferred. A deferred session that asks for half as much again as it is allowed, in
-/// every window of `patience`, and for many times what half of the sessions cost, is to be ended. Senders that heed congestion slow
-/// down long before: a third of their packets is lost.
+/// A session above its share is first watched for a window: its cost is measured with the thread's processor clock. If
+/// it is above its share by that clock too, it is deferred. A deferred session that needs 1.5 times its allowance in
+/// every window of `patience`, and many times the cost of the median session, is to be ended. Senders with congestion
+/// control slow down long before, as a third of their packets is lost.
 package struct LoadShares<Session: LoadBearer> {
   /// The length of a window. A window ends with the first call after it.
   package static var window: TimeDelta { .milliseconds(250) }
   /// All datagrams together may take this part of the loop's time before anybody's share is looked at.
   package static var contended: Double { 0.25 }
-  /// Deferred sessions get what is left of this part of the loop's time.
+  /// The part of the loop's time of which deferred sessions get the rest.
   package static var served: Double { 0.5 }
   /// A session that takes less than this part of the loop's time is never above its share: a viewer takes a twentieth of it.
   package static var floor: Double { 0.02 }
   /// Windows within its share after which a deferred session is treated as usual again.
   package static var calm: Int { 4 }
-  /// Windows far above its share after which a session is to be ended: five seconds.
+  /// The number of windows far above its share after which a session is ended: five seconds.
   package static var patience: Int { 20 }
-  /// A session is only ended if it asks for at least so many times what the median session costs.
+  /// A session is ended only if it needs at least this many times the cost of the median session.
   package static var medianFactor: Int64 { 8 }
   /// Processor time that a deferred session may use at once.
   package static var slice: TimeDelta { .milliseconds(1) }
 
-  /// The sessions that cost something in the present window, and those that are not usual.
+  /// The sessions with a cost in the present window, and those that are not usual.
   private var noted: [Session] = []
   private var began: Timestamp
   private var processorTime = TimeDelta.zero
@@ -83,7 +83,7 @@ package struct LoadShares<Session: LoadBearer> {
     (self.processorTime, self.idleTime) = (processorTime, idleTime)
   }
 
-  /// The moment from which on `endWindow` is to be called; `.distantFuture` while nothing was spent.
+  /// The time at which `endWindow` is due; `.distantFuture` while there was no cost.
   package var windowEnd: Timestamp { noted.isEmpty ? .distantFuture : began + Self.window }
 
   /// A datagram of a session was handled in this time.
@@ -120,17 +120,17 @@ package struct LoadShares<Session: LoadBearer> {
 
   /// Ends the window and begins the next.
   /// - Parameters:
-  ///   - processorTime: the processor time that the loop's thread has used so far.
-  ///   - idleTime: the time that the loop has waited for something to do so far.
-  ///   - sessions: how many there are, those included that cost nothing.
-  /// - Returns: the sessions that are to be ended.
+  ///   - processorTime: the processor time of the loop's thread so far.
+  ///   - idleTime: the idle time of the loop so far.
+  ///   - sessions: the number of sessions, including those without cost.
+  /// - Returns: the sessions to end.
   package mutating func endWindow(
     now: Timestamp, processorTime: TimeDelta, idleTime: TimeDelta, sessions: Int
   ) -> [Session] {
     let worked = max(.zero, processorTime - self.processorTime)
     let idle = max(.zero, idleTime - self.idleTime)
     let capacity = max(.milliseconds(1), worked + idle)
-    // The cheap clock goes on while the machine runs something else: what it has counted too much is spread over all.
+    // The cheap clock continues while the machine runs other programs: the excess is distributed over all sessions.
     let busy = max(worked, now - began - idle)
     let scale = busy > .zero ? min(1, worked.seconds / busy.seconds) : 1
     let costs = noted.map { cost(of: $0, scale) }
@@ -149,7 +149,7 @@ package struct LoadShares<Session: LoadBearer> {
     return ending
   }
 
-  /// What a session asked for in the window, in seconds of processor time.
+  /// A session's demand in the window, in seconds of processor time.
   private func cost(of session: Session, _ scale: Double) -> Double {
     if session.load.handled > 0 { session.load.meanCost = session.load.spent / Int64(session.load.handled) }
     switch session.load.standing {
@@ -160,8 +160,8 @@ package struct LoadShares<Session: LoadBearer> {
     }
   }
 
-  /// The greatest cost that is within a session's share, with the loop as busy as may be and with what deferred sessions get;
-  /// infinite where all get what they ask for. The median is that of all sessions but one.
+  /// The largest cost within a session's share, at the maximum load of the loop and with the allowance of deferred
+  /// sessions; infinite if all demands can be met. The median excludes one session.
   private func shares(
     of costs: [Double], _ capacity: Double, _ sessions: Int
   ) -> (contended: Double, served: Double, median: Double) {

@@ -4,18 +4,18 @@ import RTCNet
 public import RTCPrimitives
 import Synchronization
 
-/// What the listeners of a track need of it together.
+/// The combined requirements of a track's listeners.
 public struct AudioDemand: Hashable, Sendable {
   /// Somebody listens whose network answers.
   public var isHeard = false
-  /// What the best network among the listeners bears; nil until one is known.
+  /// The bandwidth of the listener with the best network; nil until one is known.
   public var bitrate: BitRate?
-  /// The highest packet loss that any listener reports, 0…1: what forward error correction is to be made for.
+  /// The highest packet loss of any listener, 0…1, for forward error correction.
   public var loss = 0.0
-  /// What all descriptions together ask of the encoder (`OpusPreferences.combined`).
+  /// The combined preferences of all descriptions (`OpusPreferences.combined`).
   public var preferences = OpusPreferences()
 
-  /// A track of its own, sent to nobody yet.
+  /// The requirements of a track without listeners.
   public init() {}
 }
 
@@ -26,18 +26,18 @@ public final class OutgoingAudioTrack: @unchecked Sendable {
   private struct Listener {
     var bitrate: BitRate?
     var loss = 0.0
-    /// False while nothing is heard of it.
+    /// False while the listener's network does not answer.
     var isReachable = true
   }
 
-  /// What descriptions call it, and the stream it is in.
+  /// The track's name and stream in descriptions.
   public let name: TrackName
   private let loop: EventLoop
   private let enabled = Atomic(true)
   /// In the order they came.
   private var receivers: [TrackSender] = []
   private var listeners: [TrackSender: Listener] = [:]
-  /// What they ask of the encoder.
+  /// The listeners' preferences for the encoder.
   private var audience = OpusPreferenceSet<TrackSender>()
   private var demand = AudioDemand()
   private var onDemandChanged: @Sendable (AudioDemand) -> Void = { _ in }
@@ -47,9 +47,8 @@ public final class OutgoingAudioTrack: @unchecked Sendable {
     self.name = name
   }
 
-  /// Says who makes the packets, in the place of whoever was said before. Any thread.
-  /// - Parameter onDemandChanged: listeners need something else than before. Called on the loop's thread, which must not
-  ///   be kept waiting.
+  /// Sets the source of the packets, replacing the present one. Any thread.
+  /// - Parameter onDemandChanged: called on the loop's thread when the requirements change; must not wait.
   public func setSource(onDemandChanged: @escaping @Sendable (AudioDemand) -> Void) {
     loop.post {
       self.onDemandChanged = onDemandChanged
@@ -100,19 +99,19 @@ public final class OutgoingAudioTrack: @unchecked Sendable {
     announceDemand()
   }
 
-  /// What `outlet`'s remote peer asks for.
+  /// The preferences of `outlet`'s remote peer have changed.
   func preferencesChanged(_ preferences: OpusPreferences, of outlet: TrackSender) {
     guard listeners[outlet] != nil else { return }
     if audience.set(preferences, of: outlet) != nil { announceDemand() }
   }
 
-  /// What `outlet`'s remote peer last said it lost, 0…1.
+  /// The packet loss that `outlet`'s remote peer reported last, 0…1.
   func lossReported(_ loss: Double, by outlet: TrackSender) { change(outlet) { $0.loss = loss } }
 
-  /// The listener's network bears so much from now on.
+  /// The bandwidth of the listener's network has changed.
   func bitrateChanged(_ bitrate: BitRate, of outlet: TrackSender) { change(outlet) { $0.bitrate = bitrate } }
 
-  /// The listener fell silent, or is heard of again.
+  /// The listener has become silent, or answers again.
   func reachabilityChanged(_ isReachable: Bool, of outlet: TrackSender) {
     change(outlet) { $0.isReachable = isReachable }
   }

@@ -16,7 +16,7 @@ public enum OutgoingTrack: Sendable {
     }
   }
 
-  /// What descriptions call it, and the stream it is in.
+  /// The track's name and stream in descriptions.
   public var name: TrackName {
     switch self {
     case .video(let track): track.name

@@ -4,11 +4,12 @@ import RTCNet
 import RTCPrimitives
 import Synchronization
 
-/// One video on its way to every attached peer, in one or several renditions. Each viewer is on one of them at a time.
+/// One video for any number of attached peers, in one or several renditions. Each viewer receives one rendition at a
+/// time.
 public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
   // Why unchecked: `outlets`, `router`, `due`, `demand`, `heapIndex` and the handlers are touched on the loop's thread
   // alone; the rest is constant or atomic.
-  /// What descriptions call it, and the stream it is in.
+  /// The track's name and stream in descriptions.
   public let name: TrackName
   private let loop: EventLoop
   private let refusals: RefusalCounts
@@ -17,9 +18,9 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
   package var heapIndex: Int?
   private let enabled = Atomic(true)
   private var router: RenditionRouter<TrackSender>
-  /// All that are attached.
+  /// All attached senders.
   private var outlets: Set<TrackSender> = []
-  /// Whom the frame at hand goes to; kept for its memory.
+  /// The receivers of the present frame; kept to reuse its memory.
   private var due: [TrackSender] = []
   private var demand = RenditionDemand()
   private var onKeyFrameRequest: @Sendable (Rendition) -> KeyFrameAnswer = { _ in .coming }
@@ -37,12 +38,12 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
     router = RenditionRouter(renditions: renditions, preferred: preferred, side: side, candidates: candidates)
   }
 
-  /// Says who makes the frames, in the place of whoever was said before. All that viewers need comes by these two, on the
-  /// loop's thread, which must not be kept waiting. Any thread.
+  /// Sets the source of the frames, replacing the present one. Both handlers are called on the loop's thread and must
+  /// not wait. Any thread.
   /// - Parameters:
-  ///   - onKeyFrameRequest: a viewer on this rendition needs a key frame. When the answer is to move it to another
-  ///     rendition, that one is asked for a key frame next; its answer is final.
-  ///   - onDemandChanged: viewers need other renditions, bitrates or colour spaces than before.
+  ///   - onKeyFrameRequest: a viewer of this rendition needs a key frame. If the answer is to move it to another
+  ///     rendition, that one is asked for a key frame next, and its answer is final.
+  ///   - onDemandChanged: viewers need other renditions, bitrates or colour spaces.
   public func setSource(
     onKeyFrameRequest: @escaping @Sendable (Rendition) -> KeyFrameAnswer,
     onDemandChanged: @escaping @Sendable (RenditionDemand) -> Void = { _ in }
@@ -68,18 +69,20 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
       loop.post {
         let now = MonotonicClock.now()
         for outlet in self.outlets { outlet.tell(isMuted: !newValue, now: now) }
-        // Nobody can decode what comes next: nobody is to be spared.
+        // No viewer can decode the next frames, so ask for key frames of all renditions.
         if newValue { for rendition in self.demand.renditions { _ = self.onKeyFrameRequest(rendition) } }
       }
     }
   }
 
-  /// Says which renditions there are from now on, the best first. Any thread; keeps its place among the frames that the
-  /// same thread sends. Viewers of one that is no more go over to another at its next key frame.
-  /// - Parameter preferred: where every viewer goes, and comes back to, at the next key frame of it, if it can take its
-  ///   format; nil: viewers stay where they are.
-  /// - Parameter side: which of them is the side rung to the first, the main rung; nil: there are no rungs. The side rung
-  ///   serves viewers who join, lose too much or are slow, so that their key frames cost nobody on the main rung anything.
+  /// Sets the renditions, the best first. Any thread; ordered with the frames that the same thread sends. Viewers of a
+  /// removed rendition change to another at its next key frame.
+  /// - Parameters:
+  ///   - preferred: the rendition that every viewer changes to at its next key frame, if it can decode it; nil: viewers
+  ///     stay.
+  ///   - side: the side rung to the first rendition, the main rung; nil: there are no rungs. The side rung serves
+  ///     viewers that join, lose too many packets or are slow, so that their key frames cost the viewers of the main
+  ///     rung nothing.
   public func setRenditions(_ renditions: [RenditionFormat], preferred: Rendition?, side: Rendition? = nil) {
     loop.post {
       for rendition in self.router.setRenditions(renditions, preferred: preferred, side: side) {
@@ -106,7 +109,7 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
     self.due = due
   }
 
-  /// Tells how long what was sent waits, for the viewer who waits the least: one slow viewer holds nobody else up.
+  /// Reports how long sent frames wait, for the viewer with the shortest wait, so that one slow viewer delays no other.
   private func noteBacklog(of rendition: Rendition, _ viewers: [TrackSender], _ now: Timestamp) {
     guard let least = viewers.lazy.map({ $0.slot.peer.sendBacklog(now) }).min() else { return }
     let (before, new) = (max(demand.drained[rendition] ?? now, now), now + least)
@@ -114,10 +117,10 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
     demand.drained[rendition] = new
     onDemandChanged(demand)
   }
-  /// Less is not told.
+  /// Smaller differences are not reported.
   private static let backlogStep = TimeDelta.milliseconds(20)
 
-  /// Asks and tells what has become needed.
+  /// Requests key frames and reports changed demand.
   private func announceDemand(_ now: Timestamp = MonotonicClock.now()) {
     if let rendition = router.takeKeyFrameRequest() { _ = onKeyFrameRequest(rendition) }
     var new = router.demand(now: now)
@@ -138,7 +141,7 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
     router.add(
       outlet, formats: abilities.formats, understandsColorSpace: abilities.supportsColorSpace,
       turnsPictures: abilities.supportsOrientation)
-    // Its first picture is made for the rate that is known by now.
+    // The first picture is encoded for the rate known so far.
     if let bitrate = outlet.slot.peer.videoBitrate(of: outlet.transceiver) { router.setBitrate(bitrate, of: outlet) }
     announceDemand()
   }
@@ -150,14 +153,14 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
     announceDemand()
   }
 
-  /// The viewer's network bears so much from now on.
+  /// The bandwidth of the viewer's network has changed.
   func bitrateChanged(_ bitrate: BitRate, of outlet: TrackSender) {
     loop.assertOnLoop()
     router.setBitrate(bitrate, of: outlet)
     announceDemand()
   }
 
-  /// The viewer fell silent, or is heard of again.
+  /// The viewer has become silent, or answers again.
   func reachabilityChanged(_ isReachable: Bool, of outlet: TrackSender) {
     loop.assertOnLoop()
     router.setReachable(isReachable, outlet)
@@ -193,7 +196,7 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
     return router.rung(of: outlet)
   }
 
-  /// What viewers came to with rungs.
+  /// Counters of the viewers' changes between rungs.
   package func rungCounts() async -> RungCounts {
     await withCheckedContinuation { continuation in
       let isPosted = loop.post { continuation.resume(returning: self.router.counts) }

@@ -1,8 +1,9 @@
 public import RTCPrimitives
 
 extension PeerConnection {
-  /// Asks these STUN and TURN servers from now on, beside the loop's. An allocation at a server that stays goes on, and takes
-  /// other credentials when those that it has fail. What is new is told by `PeerConnectionEvent.localCandidate`.
+  /// Sets the connection's STUN and TURN servers, in addition to the loop's. An allocation at a server that stays
+  /// continues, and takes the new credentials when its present ones fail. New candidates are reported as
+  /// `PeerConnectionEvent.localCandidate`.
   public func setICEServers(_ servers: [ICEServer]) {
     iceServers = servers
     // Without a slot they are asked when there is one.

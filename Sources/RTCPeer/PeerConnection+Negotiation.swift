@@ -4,7 +4,7 @@ public import RTCPrimitives
 import RTCWire
 
 extension PeerConnection {
-  /// Where offer and answer stand (W3C WebRTC §4.3.1).
+  /// The state of offer and answer (W3C WebRTC §4.3.1).
   public var signalingState: SignalingState { slot?.peer.signalingState ?? .stable }
 
   // MARK: - As browsers have it
@@ -16,9 +16,9 @@ extension PeerConnection {
     try localDescription(after: .setLocalDescription(Self.freshCredentials()))
   }
 
-  /// Applies the remote peer's description. An offer gets its transceivers at once, and is then pending; while an offer of ours
-  /// is pending, `rollback` comes first.
-  /// - Throws: `NegotiationFailure`; everything goes on as before then.
+  /// Applies the remote peer's description. An offer gets its transceivers at once and is then pending; while an offer
+  /// of ours is pending, use `rollback` first.
+  /// - Throws: `NegotiationFailure`; nothing has changed then.
   public func setRemoteDescription(_ description: Description) throws {
     try perform(.setRemoteDescription(description))
   }
@@ -37,7 +37,7 @@ extension PeerConnection {
   /// Until `commitConfiguration`, changes are gathered and `.negotiationNeeded` is held back.
   public func startConfiguration() { _ = try? perform(.startConfiguration) }
 
-  /// What was changed since `startConfiguration` is told in one `.negotiationNeeded`.
+  /// Ends the batch of `startConfiguration`; all its changes cause one `.negotiationNeeded`.
   public func commitConfiguration() { _ = try? perform(.commitConfiguration) }
 
   // MARK: - One exchange, as WHIP and WHEP have it
@@ -54,15 +54,15 @@ extension PeerConnection {
   /// Adds remote candidates that came later, as an RFC 8840 fragment.
   public func addRemoteCandidates(_ fragment: String) throws { try perform(.addRemoteCandidates(fragment)) }
 
-  /// Takes a client's fragment (RFC 8840): candidates, or with new credentials a restart of ICE (RFC 9725 §4.3.3).
-  /// - Returns: our own fragment when ICE restarted.
-  /// - Throws: `NegotiationFailure`; everything goes on as before then.
+  /// Applies a client's fragment (RFC 8840): candidates or, with new credentials, an ICE restart (RFC 9725 §4.3.3).
+  /// - Returns: our fragment if ICE restarted.
+  /// - Throws: `NegotiationFailure`; nothing has changed then.
   package func apply(fragment: String) throws -> String? {
     if case .fragment(let ours) = try perform(.applyFragment(fragment, Self.freshCredentials())) { ours } else { nil }
   }
 
-  /// Begins a restart of ICE; the present path carries on. Called again, it begins anew.
-  /// - Returns: our fragment, to be sent to the server.
+  /// Begins an ICE restart; the present path stays in use. Another call begins another restart.
+  /// - Returns: our fragment for the server.
   package func restartFragment() throws -> String { try fragment(after: .restartFragment(Self.freshCredentials())) }
 
   /// Applies the server's fragment, the answer to ours: the restart is agreed.

@@ -6,8 +6,8 @@ extension PeerConnection {
   /// All transceivers, in the order they were added.
   public var transceivers: [TransceiverState] { slot?.peer.transceivers ?? [] }
 
-  /// Adds a transceiver, with an m-section of its own in the next offer.
-  /// - Throws: `APIMisuse` for a track of another kind, `NegotiationFailure` when the connection has ended.
+  /// Adds a transceiver with an m-section of its own in the next offer.
+  /// - Throws: `APIMisuse` for a track of another kind, `NegotiationFailure` if the connection has ended.
   public func addTransceiver(
     _ kind: MediaKind, direction: MediaDirection = .sendrecv, track: OutgoingTrack? = nil
   ) throws -> TransceiverID {
@@ -32,8 +32,8 @@ extension PeerConnection {
     return id
   }
 
-  /// Sends the transceiver's track no longer; what it receives stays. The remote peer hears of it by the next offer.
-  /// - Throws: `APIMisuse` when there is no such transceiver, or it was stopped.
+  /// Stops sending the transceiver's track; receiving continues. The next offer notifies the remote peer.
+  /// - Throws: `APIMisuse` if there is no such transceiver, or it was stopped.
   public func removeTrack(_ id: TransceiverID) throws {
     let state = try running(id)
     try perform(.setTrack(nil, id))
@@ -41,8 +41,8 @@ extension PeerConnection {
     try perform(.setDirection(MediaDirection(sends: false, receives: state.direction.receives), id))
   }
 
-  /// Sends another track, or none, in the place of the former. Nothing is negotiated anew.
-  /// - Throws: `APIMisuse` when there is no such transceiver, it was stopped, or the track is of another kind.
+  /// Sends another track, or none, in place of the present one, without negotiation.
+  /// - Throws: `APIMisuse` if there is no such transceiver, it was stopped, or the track is of another kind.
   public func replaceTrack(_ id: TransceiverID, with track: OutgoingTrack?) throws {
     let state = try running(id)
     if let track, track.kind != state.kind {
@@ -52,15 +52,15 @@ extension PeerConnection {
     put(track, on: id)
   }
 
-  /// What we want of the transceiver; counts from the next negotiation on.
-  /// - Throws: `APIMisuse` when there is no such transceiver, or it was stopped.
+  /// Sets the wanted direction of a transceiver; takes effect with the next negotiation.
+  /// - Throws: `APIMisuse` if there is no such transceiver, or it was stopped.
   public func setDirection(_ direction: MediaDirection, of id: TransceiverID) throws {
     _ = try running(id)
     try perform(.setDirection(direction, id))
   }
 
-  /// Ends the transceiver for good, both ways.
-  /// - Throws: `APIMisuse` when there is no such transceiver, or it was stopped.
+  /// Stops the transceiver for good, in both directions.
+  /// - Throws: `APIMisuse` if there is no such transceiver, or it was stopped.
   public func stop(_ id: TransceiverID) throws {
     _ = try running(id)
     put(nil, on: id)
@@ -86,7 +86,7 @@ extension PeerConnection {
     guard slot.peer.isSending(id) else { return }
     track.attach(outlet)
     switch track {
-    // Its viewer has a picture of the track before.
+    // Its viewer has an older picture of the track.
     case .video(let video): video.keyFrameRequested(by: outlet, .begin)
     case .audio(let audio): audio.preferencesChanged(slot.peer.opusPreferences(of: id), of: outlet)
     }

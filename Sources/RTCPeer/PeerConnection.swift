@@ -8,13 +8,13 @@ import RTCWire
 
 /// A connection to one remote peer, shaped as W3C WebRTC has it. It lives on the loop's thread; every call hops there once.
 public actor PeerConnection {
-  /// What a connection is made with.
+  /// The configuration of a connection.
   public struct Configuration: Sendable {
     /// A video to begin with, if any; more by `addTrack`.
     public var video: OutgoingVideoTrack?
-    /// What the frames of all our video may be coded with, the best first; see `PeerConfiguration.OutgoingVideo.codecs`.
+    /// The formats of all sent video, the best first; see `PeerConfiguration.OutgoingVideo.codecs`.
     public var videoFormats = [VideoPayloadFormat.vp8]
-    /// What the video we take may be coded with, the best first.
+    /// The formats of received video, the best first.
     public var receivableFormats = [VideoPayloadFormat.vp8]
     /// A transceiver to begin with takes the remote peer's video.
     public var receivesVideo = false
@@ -22,36 +22,36 @@ public actor PeerConnection {
     public var audio: OutgoingAudioTrack?
     /// A transceiver to begin with takes the remote peer's sound.
     public var receivesAudio = false
-    /// What is said of all sound in descriptions.
+    /// The Opus parameters of all audio in descriptions.
     public var opus = PeerConfiguration.OpusParameters()
     /// Nil: no data channels; the remote peer's m-section for them is rejected.
     public var dataChannels: DataChannelOptions? = DataChannelOptions()
-    /// Of all video together.
+    /// The bitrate limits of all video together.
     public var bitrates = BitrateLimits()
-    /// Of each sound we send.
+    /// The bitrate limits of each sent audio.
     public var audioBitrates = BitrateLimits.audio
     /// How the bitrate follows the network.
     public var rateControl = RateControlAlgorithm.gcc
     /// Makes what takes every feedback and every decision about the bitrate; see `PeerConfiguration.rateLog`. Called once, on
     /// the loop's thread.
     package var rateLog: (@Sendable (_ connection: String) -> RateLogEntry.Sink)?
-    /// What the application calls the remote peer; its tracks carry the name.
+    /// The application's name for the remote peer; its tracks carry it.
     public var remotePeer = ""
-    /// What makes a decoder for each codec of the remote peer's video that is to be shown.
+    /// The decoders for received video, by codec.
     public var videoDecoders: [VideoCodec: VideoDecoderFactory] = [:]
-    /// What makes a decoder of the remote peer's sound; nil: it can be handed on and recorded, but not heard.
+    /// The decoder for received audio; nil: audio can be forwarded and recorded, but not played.
     public var audioDecoder: AudioDecoderFactory?
     /// STUN and TURN servers, beside the loop's. Connections of one port share them: one allocation serves all.
     public var iceServers: [ICEServer] = []
-    /// Where the remote peer's offer came from, if it is known: addresses of interfaces that do not lead there are not
-    /// told to it; see `PeerLoop.Options.interfaces`.
+    /// The address from which the remote peer's offer came, if known. Addresses of interfaces that do not lead there
+    /// are not offered; see `PeerLoop.Options.interfaces`.
     public var remoteAddress: IPAddress?
-    /// Which candidates are offered and used.
+    /// The kinds of candidates that are offered and used.
     public var iceTransportPolicy = ICETransportPolicy.all
     /// The first key-frame request of each rest is let pass; see `PeerConfiguration.ignoresRedundantPLI`.
     public var ignoresRedundantPLI = true
-    /// A UDP port of its own: needed where we are the client, as two connections to one server's port could not be told
-    /// apart.
+    /// Whether the connection has a UDP port of its own. Needed in a client's role, as two connections to one port of a
+    /// server could not be distinguished.
     public var ownsPort = false
     /// Time from the first description to a finished handshake; then the connection ends by itself.
     public var connectTimeout = TimeDelta.seconds(15)
@@ -60,8 +60,8 @@ public actor PeerConnection {
     public var firstContactTimeout: TimeDelta?
 
     /// - Parameters:
-    ///   - video: what is sent; nil: none.
-    ///   - audio: the same of sound.
+    ///   - video: the video to send; nil: none.
+    ///   - audio: the audio to send; nil: none.
     public init(video: OutgoingVideoTrack? = nil, audio: OutgoingAudioTrack? = nil) {
       self.video = video
       self.audio = audio
@@ -70,7 +70,7 @@ public actor PeerConnection {
 
   /// Different for each connection of the process.
   public nonisolated let id: String
-  /// What happens to the connection, in order; ends after `.stateChanged(.ended)`. One reader.
+  /// Events in order; ends after `.stateChanged(.ended)`. For one reader.
   public nonisolated let events: AsyncStream<PeerConnectionEvent>
 
   let loop: PeerLoop
@@ -82,9 +82,9 @@ public actor PeerConnection {
   private let credentials: ICECredentials
   private let continuation: AsyncStream<PeerConnectionEvent>.Continuation
   private(set) var slot: PeerSlot?
-  /// What is sent, by transceiver.
+  /// Sent tracks, by transceiver.
   var outgoing: [TransceiverID: OutgoingTrack] = [:]
-  /// What is received, by transceiver.
+  /// Received tracks, by transceiver.
   private var remoteTracks: [TransceiverID: RemoteTrack] = [:]
   let dataChannels: DataChannelTable
   /// Makes offers and answers by itself, if there is one.
@@ -93,7 +93,7 @@ public actor PeerConnection {
   /// The loop's thread: calls go there once, packets never leave it.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.events.asUnownedSerialExecutor() }
 
-  /// Nothing is sent before a description is made.
+  /// Makes a connection. Nothing is sent before a description is set.
   public init(on loop: PeerLoop, configuration: Configuration = Configuration()) {
     self.loop = loop
     self.configuration = configuration
@@ -117,7 +117,7 @@ public actor PeerConnection {
   /// Says goodbye and ends. Calling it again does nothing.
   public func close() { _ = try? perform(.close) }
 
-  /// What was sent, received and lost so far; zeros once closed.
+  /// The statistics of the connection; zeros once closed.
   public func statistics() -> PeerStatistics {
     guard let slot else { return PeerStatistics() }
     var statistics = slot.peer.statistics
@@ -130,7 +130,7 @@ public actor PeerConnection {
     return statistics
   }
 
-  /// See `Peer.videoClock`; nil before a video was agreed on.
+  /// The video clock (`Peer.videoClock`); nil before a video was negotiated.
   package func videoClock() -> RTPTimestamp? { slot?.peer.videoClock }
 
   /// The remote peer agreed to data channels.
@@ -138,7 +138,7 @@ public actor PeerConnection {
 
   // MARK: - On the loop
 
-  /// Carries a command out and returns what came of it.
+  /// Executes a command and returns its result.
   @discardableResult
   func perform(_ command: Command) throws -> CommandResult {
     do { return try makeSlot().perform(command, now: MonotonicClock.now()) } catch {
@@ -279,7 +279,7 @@ public actor PeerConnection {
     if hasLost, slot?.peer.statistics.selectedRoute != nil { restartIfDue() }
   }
 
-  /// A restart that has just begun finds whatever way there is; another one would only begin it anew.
+  /// A restart that has just begun will find any route; another would only start it again.
   private func restartIfDue() {
     let now = MonotonicClock.now()
     guard negotiator != nil, now - restartedAt >= .seconds(5) else { return }
@@ -344,14 +344,14 @@ public actor PeerConnection {
 
 /// A call that cannot be meant; the sentence says what to do instead.
 package struct APIMisuse: Error, CustomStringConvertible, Sendable {
-  /// What was wrong with the call, for the programmer.
+  /// The misuse, for the programmer.
   package let description: String
   init(_ sentence: String) { description = sentence }
 }
 
 /// The loop has as many peers as it may.
 package struct TooManyPeers: Error, CustomStringConvertible, Sendable {
-  /// So many peers a loop has at most.
+  /// The maximum number of peers of a loop.
   package let limit: Int
   /// A sentence for a person.
   package var description: String { "There are already \(limit) peers; try again when some have left." }

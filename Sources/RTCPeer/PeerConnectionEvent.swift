@@ -1,7 +1,7 @@
 public import RTCEngine
 public import RTCPrimitives
 
-/// What happens to a connection.
+/// An event of a connection.
 public enum PeerConnectionEvent: Sendable {
   /// `.ended` is the last event.
   case stateChanged(PeerState)
@@ -15,15 +15,15 @@ public enum PeerConnectionEvent: Sendable {
   case connectivityChanged(Connectivity)
   /// The remote peer sends a track, or is about to: set its receiver, or show it.
   case trackAdded(RemoteTrack)
-  /// It sends it no longer; the track has ended.
+  /// The remote peer stopped sending this track; the track has ended.
   case trackRemoved(RemoteTrack)
-  /// What is sent on this transceiver leaves from now on, or no longer.
+  /// Sending on this transceiver has started.
   case sendingStarted(TransceiverID)
   /// The remote peer does not take this media any more.
   case sendingStopped(TransceiverID)
-  /// What the network bears of this video, or of this sound, from now on.
+  /// The available bitrate for this video or audio has changed.
   case targetBitrateChanged(BitRate, TransceiverID)
-  /// What audio may take on this network from now on.
+  /// The bitrate limit of this audio has changed.
   case audioTargetBitrateChanged(BitRate, TransceiverID)
   /// The remote peer has opened a data channel.
   case dataChannelOpened(DataChannel)

@@ -6,18 +6,18 @@ public import RTCPrimitives
 
 /// The media plane of one process: a thread, a UDP port, a certificate, and all peers that share them.
 public final class PeerLoop: Sendable {
-  /// What a loop is made with.
+  /// The options of a loop.
   public struct Options: Sendable {
     /// UDP port for all peers; 0 picks a free one.
     public var port: UInt16 = 0
     /// STUN and TURN servers for all peers.
     public var iceServers: [ICEServer] = []
-    /// Which candidates are offered and used, of all peers.
+    /// The kinds of candidates that all peers offer and use.
     public var iceTransportPolicy = ICETransportPolicy.all
-    /// UDP ports to choose a free one from; nil: any. Of no meaning where `port` is set.
+    /// UDP ports to choose a free one from; nil: any. Ignored if `port` is set.
     public var portRange: ClosedRange<UInt16>?
-    /// Interfaces whose addresses are offered, by name; nil: those that lead to the remote peer. The addresses of
-    /// containers, virtual machines and VPNs are kept back where they do not.
+    /// The interfaces whose addresses are offered, by name; nil: those that lead to the remote peer. Addresses of
+    /// containers, virtual machines and VPNs are left out if they do not.
     public var interfaces: InterfaceFilter?
     /// Hubs and services by which remote peers are found: what leads to them leads to the peers.
     public var servers: [IPAddress] = []
@@ -26,9 +26,9 @@ public final class PeerLoop: Sendable {
     /// Offer a TCP port too, for remote peers whose UDP is blocked (RFC 6544): the number of the UDP port where that is
     /// free.
     public var servesTCP = false
-    /// PEM with the certificates that vouch for TURN servers over TLS; nil: those that this machine trusts.
+    /// PEM with the certificates trusted for TURN servers over TLS; nil: those of this machine.
     package var trustedCertificates: String?
-    /// Where the proxy is found, if there is one; nil: the process's own.
+    /// The environment with the proxy's variables; nil: the process's own.
     package var environment: [String: String]?
     /// At most this many peers at a time, unconnected ones included.
     public var maximumPeers = 2_048
@@ -36,7 +36,7 @@ public final class PeerLoop: Sendable {
     /// A free port on every address of this machine.
     public init() {}
 
-    /// Those of the machine's addresses at which a port of these IP versions may be reached.
+    /// The machine's addresses at which a port of these IP versions may be reached.
     func offered(of all: [InterfaceAddress], hasIPv4: Bool, hasIPv6: Bool) -> [InterfaceAddress] {
       NetworkInterfaces.hostAddresses(
         from: all.filter { interfaces?.admits($0.name) ?? true }, includeLoopback: includesLoopback
@@ -44,15 +44,15 @@ public final class PeerLoop: Sendable {
     }
   }
 
-  /// What packets of video of all peers may have that wait to become frames.
+  /// The memory limit of all peers' received video packets that wait to become frames.
   let waitingMemory = ByteBudget(bytes: PeerLimits.waitingBytesInAll)
-  /// What was refused, of peers and of what is made of them.
+  /// The number of refusals, of peers and of their parts.
   package let refusals = RefusalCounts()
   let events: EventLoop
   private let holder = TableHolder()
-  /// What the loop was made with.
+  /// The options of the loop.
   package let options: Options
-  /// Identifies this process to every peer; made anew at each start.
+  /// The certificate that identifies this process to every peer; new at each start.
   public let certificate: DTLSCertificate
 
   /// Opens the port and starts the thread.
@@ -79,14 +79,14 @@ public final class PeerLoop: Sendable {
   /// The UDP port that all peers share.
   public var port: UInt16 { events.port }
 
-  /// Where peers may reach us now: every usable interface address, with the shared port.
+  /// The addresses at which peers can reach us: every usable interface address, with the shared port.
   public func hostAddresses() -> [SocketAddress] {
     let all = (try? NetworkInterfaces.addresses()) ?? []
     return options.offered(of: all, hasIPv4: events.hasIPv4, hasIPv6: events.hasIPv6)
       .map { SocketAddress(ip: $0.address, port: events.port) }
   }
 
-  /// Asks these STUN and TURN servers from now on, for all peers; allocations at servers that stay go on.
+  /// Sets the STUN and TURN servers of all peers; allocations at servers that stay continue.
   public func setICEServers(_ servers: [ICEServer]) {
     let holder = holder
     events.post { holder.table?.iceServers = servers }
@@ -101,7 +101,7 @@ public final class PeerLoop: Sendable {
     }
   }
 
-  /// What all UDP ports have done so far; nil once the loop has ended.
+  /// The counters of all UDP ports; nil once the loop has ended.
   package func networkCounters() async -> NetCounters? {
     let events = events
     return await withCheckedContinuation { continuation in
@@ -110,10 +110,10 @@ public final class PeerLoop: Sendable {
     }
   }
 
-  /// A video that any number of peers may send: encoded once, fanned out on the loop.
+  /// Makes a video track for any number of peers: encoded once, sent by the loop.
   /// - Parameters:
-  ///   - name: what descriptions call it; a track of its own in the stream `rtcast` unless said otherwise.
-  ///   - onKeyFrameRequest: a viewer needs a key frame. Called on the loop; must not wait.
+  ///   - name: the name in descriptions; by default a track of its own in the stream `rtcast`.
+  ///   - onKeyFrameRequest: a viewer needs a key frame. Called on the loop's thread; must not wait.
   public func makeVideoTrack(
     name: TrackName? = nil, onKeyFrameRequest: @escaping @Sendable () -> Void
   ) -> OutgoingVideoTrack {
@@ -125,15 +125,15 @@ public final class PeerLoop: Sendable {
     return track
   }
 
-  /// A video of several renditions that any number of peers may send, each viewer one of them. Whoever makes the frames
-  /// hears what viewers need by `OutgoingVideoTrack.setSource`.
+  /// Makes a video track with several renditions for any number of peers; each viewer gets one of them.
+  /// `OutgoingVideoTrack.setSource` sets the handlers of viewers' requirements.
   /// - Parameters:
-  ///   - name: what descriptions call it; a track of its own in the stream `rtcast` unless said otherwise.
-  ///   - renditions: what there is, the best first; `OutgoingVideoTrack.setRenditions` changes it.
-  ///   - preferred: the rendition that every viewer belongs on whose remote peer can take it; viewers begin there, and
-  ///     come back with each key frame of it.
-  ///   - side: which of them is the side rung to the first; see `OutgoingVideoTrack.setRenditions`.
-  ///   - candidates: what may yet be made: `RenditionDemand.takers` says how many viewers can take each.
+  ///   - name: the name in descriptions; by default a track of its own in the stream `rtcast`.
+  ///   - renditions: the renditions, the best first; `OutgoingVideoTrack.setRenditions` changes them.
+  ///   - preferred: the rendition of every viewer that can decode it; viewers begin there, and return with each of its
+  ///     key frames.
+  ///   - side: the side rung to the first rendition; see `OutgoingVideoTrack.setRenditions`.
+  ///   - candidates: formats that may be made later: `RenditionDemand.takers` counts the viewers that can decode each.
   public func makeVideoTrack(
     name: TrackName? = nil, renditions: [RenditionFormat], preferred: Rendition? = nil, side: Rendition? = nil,
     candidates: [VideoPayloadFormat] = []
@@ -145,14 +145,14 @@ public final class PeerLoop: Sendable {
       setDeadline: { holder.table?.setDeadline($0, of: $1) })
   }
 
-  /// A sound that any number of peers may send: encoded once, fanned out on the loop. Whoever makes the packets hears
-  /// what listeners need by `OutgoingAudioTrack.setSource`.
-  /// - Parameter name: what descriptions call it; a track of its own in the stream `rtcast` unless said otherwise.
+  /// Makes an audio track for any number of peers: encoded once, sent by the loop. `OutgoingAudioTrack.setSource` sets
+  /// the handler of listeners' requirements.
+  /// - Parameter name: the name in descriptions; by default a track of its own in the stream `rtcast`.
   public func makeAudioTrack(name: TrackName? = nil) -> OutgoingAudioTrack {
     OutgoingAudioTrack(loop: events, name: name ?? Self.makeName("audio"))
   }
 
-  /// The same stream for all: they are played in step.
+  /// All tracks have the same stream, so that they are played in sync.
   private static func makeName(_ kind: String) -> TrackName {
     TrackName(streamID: "rtcast", trackID: kind + "-" + String(UInt64.random(in: .min ... .max), radix: 36))
   }

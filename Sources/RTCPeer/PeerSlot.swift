@@ -9,13 +9,13 @@ final class PeerSlot: Hashable, DeadlineHolder, LoadBearer, @unchecked Sendable 
   /// Changed by the table's steps alone.
   var peer: Peer
   var heapIndex: Int?
-  /// Where it last sent something, and by what.
+  /// The address and carrier of the last received datagram.
   var lastRemote: RemoteEnd?
   /// IP addresses from which its requests were answered.
   var answeredFrom: Set<IPAddress> = []
-  /// What its candidates are gathered from.
+  /// The sockets that its candidates are gathered from.
   let sockets: ICESockets
-  /// Where the remote peer was heard from before there was a connection; nil: not known.
+  /// The remote peer's address before there was a connection; nil: unknown.
   let remoteAddress: IPAddress?
   /// STUN and TURN servers that its connection names, beside the loop's.
   var iceServers: [ICEServer] = []
@@ -23,19 +23,19 @@ final class PeerSlot: Hashable, DeadlineHolder, LoadBearer, @unchecked Sendable 
   var reachesOwn = false
   /// The peer of this loop that it sends to, if its remote peer is one.
   weak var neighbour: PeerSlot?
-  /// What its datagrams cost.
+  /// The processor cost of its datagrams.
   var load = SessionLoad()
   /// Datagrams that wait until everything else is done.
   var waiting: [(bytes: [UInt8], route: Route)] = []
   /// The first user name fragment of its STUN.
   let ufrag: String
-  /// All that are known of the table, the latest last.
+  /// The user name fragments registered in the table, the newest last.
   var ufrags: [String] = []
   private unowned let table: PeerTable
   private let onEvent: (Event) -> Void
   /// Called when its candidates have changed, or when there will be no more; true: some are gone.
   var onCandidates: (_ hasLost: Bool) -> Void = { _ in }
-  /// Where its candidates are, as last told.
+  /// The last published addresses of its candidates.
   private var reachedAt: Set<SocketAddress>
 
   init(

@@ -4,8 +4,8 @@ import RTCNet
 import RTCPrimitives
 import RTCWire
 
-/// All peers of a loop: finds the peer a datagram is for, keeps their deadlines, and sends what they leave.
-/// Lives on the loop's thread.
+/// All peers of a loop: finds the peer of a datagram, keeps their deadlines, and sends their datagrams. Lives on the
+/// loop's thread.
 final class PeerTable: LoopHandler {
   let loop: EventLoop
   let options: PeerLoop.Options
@@ -15,20 +15,20 @@ final class PeerTable: LoopHandler {
   private var byTransaction: [UInt32: PeerSlot] = [:]
   private var lastTransactionTag = UInt32.random(in: .min ... .max)
   private var routes = RouteTable<PeerSlot>()
-  /// Checks to those who have not answered any.
+  /// Limits the checks to remote peers that have not answered any.
   private var uncalled = UncalledChecks()
-  /// The one outbox of the loop: every step of every peer appends to it; `endOfBatch` sends it.
+  /// The loop's only outbox: every step of every peer appends to it; `endOfBatch` sends it.
   private var outbox = Outbox()
   private var deadlines = DeadlineHeap<PeerSlot>()
   /// Memory for the slots whose deadline has come, and for the events of a step, while they are gone through.
   private var due: [PeerSlot] = []
   private var spareEvents: [Event] = []
   private let refusals: RefusalCounts
-  /// Where this loop is reached, and what carries that: what a peer sends there is for another peer of the loop.
+  /// The addresses of this loop, and their carriers: a datagram to one of them is for another peer of the loop.
   private var own: [SocketAddress: Route.Kind] = [:]
   /// From peers of the loop to peers of the loop.
   private var inward: [Passed] = []
-  /// As many datagrams may be under way within the loop as a socket's buffer would hold of them.
+  /// The maximum number of datagrams between peers of the loop, about as many as a socket's buffer holds.
   private static let maximumInward = 4_096
 
   /// A datagram that does not leave the process.
@@ -73,9 +73,9 @@ final class PeerTable: LoopHandler {
   private var dueTracks: [OutgoingVideoTrack] = []
   /// Nobody asks for deadlines any more.
   private var isOver = false
-  /// Ports and streams to be closed once what is in the outbox was sent.
+  /// Ports and streams to close after the outbox was sent.
   private var closing: [Route.Kind] = []
-  /// What the kernel would not send.
+  /// Datagrams that the kernel refused to send.
   private var unsendable: [SendRefusal] = []
   /// Peers of the shared port whose connections name servers, the latest last.
   private var naming: [PeerSlot] = []
@@ -109,7 +109,7 @@ final class PeerTable: LoopHandler {
     admitted = Set(network.addresses.filter { filter.admits($0.name) }.map(\.address.withoutScope))
   }
 
-  /// What comes to this address may reach a peer: its interface is not refused.
+  /// Whether datagrams to this address may reach a peer: its interface is not refused.
   func admits(_ ip: IPAddress) -> Bool { admitted?.contains(ip.withoutScope) ?? true }
 
   /// Some peer sends by this route.
@@ -136,7 +136,7 @@ final class PeerTable: LoopHandler {
     sharedSockets.setServers(named + iceServers, now: MonotonicClock.now())
   }
 
-  /// Those of the loop's first port.
+  /// The sockets of the loop's first port.
   var sharedSockets: ICESockets { sockets[.udp(port: 0)]! }  // made with the table
 
   private func begin(_ new: ICESockets, _ servers: [ICEServer], _ now: Timestamp) {
@@ -145,7 +145,7 @@ final class PeerTable: LoopHandler {
     new.setServers(servers, now: now)
   }
 
-  /// A UDP port of its own for one connection.
+  /// Makes a UDP port of its own for one connection.
   func makeSockets(now: Timestamp) throws(SystemError) -> ICESockets {
     var udp = UDPPort.Options()
     udp.portRange = options.portRange
@@ -176,7 +176,7 @@ final class PeerTable: LoopHandler {
   func candidatesChanged(of _: ICESockets) {
     own.removeAll(keepingCapacity: true)
     for sockets in sockets.values {
-      // What a NAT made of an address is the NAT's.
+      // Server-reflexive addresses belong to the NAT.
       for candidate in sockets.candidates where candidate.tcpType == nil {
         if candidate.kind == .host || candidate.kind == .relayed { own[candidate.address] = candidate.carrier }
       }
@@ -238,7 +238,7 @@ final class PeerTable: LoopHandler {
     if slot.ufrags.count > 3 { byUfrag[slot.ufrags.removeFirst()] = nil }
   }
 
-  /// Runs one step of `slot`'s peer, and delivers what it has to tell.
+  /// Runs one step of `slot`'s peer, and delivers its events.
   func step(_ slot: PeerSlot, _ input: consuming Input, now: Timestamp) {
     let pause = pauseMeter(for: slot)
     defer { resumeMeter(pause) }
@@ -266,7 +266,7 @@ final class PeerTable: LoopHandler {
     if slots.contains(slot) { noteDatagrams(of: slot, from: first) }
     if slot.reachesOwn { passOn(from: slot, first) }
     guard !outbox.events.isEmpty else { return }
-    // What an event leads to may be another step: events are taken out before they are told.
+    // An event may lead to another step: events are taken out before they are delivered.
     var events = spareEvents
     spareEvents = []
     swap(&events, &outbox.events)
@@ -330,7 +330,7 @@ final class PeerTable: LoopHandler {
       && own[route.remote] == nil
   }
 
-  /// Ends every peer: whoever follows one hears so, and their tracks let go of them.
+  /// Ends every peer: its followers are notified, and its tracks release it.
   func closeAll(now: Timestamp) {
     for slot in slots { _ = try? slot.perform(.close, now: now) }
     for sockets in sockets.values { sockets.close(now) }
@@ -341,9 +341,9 @@ final class PeerTable: LoopHandler {
 
   // MARK: - Within the loop
 
-  /// Two peers of one loop have the same address, so that only STUN requests tell whom a datagram between them is for. What
-  /// such peers send each other does not leave the process: who sent it is known here. A request names its receiver, and
-  /// everything else goes to whom the sender last sent a request.
+  /// Two peers of one loop have the same address, so only STUN requests name the receiver. Datagrams between such peers
+  /// do not leave the process, where the sender is known: a request names its receiver, and everything else goes to the
+  /// receiver of the sender's last request.
   private func passOn(from slot: PeerSlot, _ first: Int) {
     outbox.datagrams.remove(from: first) { bytes, route in
       guard let kind = own[route.remote] else { return false }
@@ -360,7 +360,7 @@ final class PeerTable: LoopHandler {
     }
   }
 
-  /// What is sent in answer waits for the next turn, so that sockets and posted work have theirs.
+  /// Answers wait for the next turn, so that sockets and posted work are served.
   private func deliverInward(now: Timestamp) {
     let due = inward
     inward = []
@@ -382,7 +382,7 @@ final class PeerTable: LoopHandler {
     dispatch(&inner, relayed.route, now)
   }
 
-  /// Whose server sends by this route; nil: it is no server's.
+  /// The sockets whose server uses this route; nil: none.
   private func sockets(expecting route: Route) -> ICESockets? {
     let owner: ICESockets?
     switch route.kind {
@@ -509,7 +509,7 @@ final class PeerTable: LoopHandler {
     }
   }
 
-  /// What two peers of the loop send each other is delivered at once.
+  /// Datagrams between two peers of the loop are delivered at once.
   var nextDeadline: Timestamp {
     guard inward.isEmpty, outbox.datagrams.isEmpty else { return .zero }
     let names = min(multicastNames.nextDeadline, peerStreams?.nextDeadline ?? .distantFuture)
@@ -537,7 +537,7 @@ final class PeerTable: LoopHandler {
     if deferredDeadline <= now { handleDeferred(now: now) }
   }
 
-  /// Tracks and sockets know the table, which is to know none of them now.
+  /// Tracks and sockets refer to the table, so it is emptied.
   func loopEnded() {
     isOver = true
     socketDeadlines.removeAll()
@@ -561,7 +561,7 @@ final class PeerTable: LoopHandler {
     tellRefusals(now)
   }
 
-  /// Peers hear at once that the kernel sends nothing by a route of theirs.
+  /// Notifies peers at once that the kernel refuses to send by one of their routes.
   private func tellRefusals(_ now: Timestamp) {
     loop.takeRefusals(into: &unsendable)
     guard !unsendable.isEmpty else { return }
@@ -570,7 +570,7 @@ final class PeerTable: LoopHandler {
     for refusal in told { refused(refusal.route, now) }
   }
 
-  /// Nothing can be sent by this route.
+  /// The kernel refuses to send by this route.
   func refused(_ route: Route, _ now: Timestamp) {
     guard let slot = routes.writer(to: RemoteEnd(route)) else { return }
     _ = try? slot.perform(.routeRefused(route), now: now)

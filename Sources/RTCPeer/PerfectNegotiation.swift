@@ -1,20 +1,20 @@
 package import RTCEngine
 package import RTCPrimitives
 
-/// Keeps two connections agreed while both sides change things whenever they like ("perfect negotiation",
-/// W3C WebRTC §10.7): offers when an offer is due, answers offers, and settles who gives way when both have offered.
-/// Exactly one of the two sides must be polite.
+/// Keeps the descriptions of two connections consistent while both sides may change them at any time ("perfect
+/// negotiation", W3C WebRTC §10.7): makes offers when due, answers offers, and resolves collisions of offers. Exactly
+/// one side must be polite.
 package final class PerfectNegotiation: Sendable {
   private let connection: PeerConnection
   private let negotiator: Negotiator
   private let sending: Task<Void, Never>
 
-  /// Gives way when both sides offer at once (W3C WebRTC §10.7).
+  /// Whether this side withdraws its offer when both sides offer at once (W3C WebRTC §10.7).
   package let isPolite: Bool
 
-  /// Begins at once: when something is to be agreed, an offer is made.
-  /// - Parameter send: takes our descriptions to the remote peer; called one after the other, in order. One that throws away
-  ///   what it cannot deliver leaves the connection waiting for an answer.
+  /// Begins at once: when negotiation is needed, an offer is made.
+  /// - Parameter send: sends our descriptions to the remote peer; called one after the other, in order. If it drops a
+  ///   description, the connection waits for an answer.
   package init(_ connection: PeerConnection, isPolite: Bool, send: @escaping @Sendable (Description) async -> Void) {
     self.connection = connection
     self.isPolite = isPolite
@@ -29,8 +29,8 @@ package final class PerfectNegotiation: Sendable {
 
   deinit { stop() }
 
-  /// Takes a description of the remote peer; in the order they were sent.
-  /// - Throws: `NegotiationFailure` when it cannot be used; the connection goes on as before.
+  /// Takes a description of the remote peer, in the order of sending.
+  /// - Throws: `NegotiationFailure` if it cannot be applied; the connection is unchanged.
   package func receive(_ description: Description) async throws {
     try await connection.negotiate(description, negotiator)
   }
@@ -41,7 +41,7 @@ package final class PerfectNegotiation: Sendable {
     try await connection.addRemoteCandidate(candidate)
   }
 
-  /// Makes no more offers; what was made is still sent.
+  /// Makes no more offers; descriptions made so far are still sent.
   package func stop() {
     let (connection, negotiator) = (connection, negotiator)
     negotiator.end()

@@ -7,13 +7,13 @@ import Synchronization
 /// A sound that the remote peer sends: handed on as it comes, recorded, or decoded and played by an audio device. Any
 /// thread.
 public final class RemoteAudioTrack: Sendable {
-  /// As the remote peer names it.
+  /// The remote peer's identifier of the track.
   public let id: String
   /// The remote peer's streams it is in; tracks of one stream are played in step.
   public let streamIDs: [String]
   /// The transceiver that receives it.
   public let transceiver: TransceiverID
-  /// Whose it is, see `PeerConnection.Configuration.remotePeer`.
+  /// The remote peer's name; see `PeerConnection.Configuration.remotePeer`.
   public let peer: String
   private let decoder: AudioDecoderFactory?
   private let readStatistics: @Sendable () async -> StreamStatistics.Reception?
@@ -22,17 +22,17 @@ public final class RemoteAudioTrack: Sendable {
   private struct State {
     var isEnabled = true
     var volume: Float = 1
-    /// Who takes the packets as they come.
+    /// Receives the packets as they arrive.
     var receiver: (@Sendable (ReceivedAudio) -> Void)?
     var recordings: [AudioRecording] = []
-    /// There since `prepare`, or from the first sink on.
+    /// The playout; made by `prepare`, or with the first sink.
     var playout: AudioPlayout?
     var onEnded: (@Sendable () -> Void)?
     var hasEnded = false
     var clock: SenderClock?
   }
 
-  /// There is nothing that decodes sound.
+  /// The error that there is no decoder of sound.
   package struct NoDecoder: Error, CustomStringConvertible {
     package var description: String { "there is no decoder of sound" }
   }
@@ -58,8 +58,7 @@ public final class RemoteAudioTrack: Sendable {
   /// wait. Nil: they go to the device, sinks and recorders alone.
   public func setReceiver(_ handler: (@Sendable (ReceivedAudio) -> Void)?) { state.withLock { $0.receiver = handler } }
 
-  /// Hands the sound on too, raw and as it is heard. `audioDidEnd` is its last call, and the only one when there is no
-  /// decoder.
+  /// Adds a sink for raw and decoded sound. `audioDidEnd` is its last call, and the only one if there is no decoder.
   public func add(_ sink: any AudioSink) {
     guard let playout = try? prepare() else { return sink.audioDidEnd() }
     playout.add(sink)
@@ -88,7 +87,7 @@ public final class RemoteAudioTrack: Sendable {
     }
   }
 
-  /// False: not heard here, and not handed on; recorders go on.
+  /// If false, the sound is neither played nor forwarded; recording continues.
   public var isEnabled: Bool {
     get { state.withLock { $0.isEnabled } }
     set {
@@ -124,10 +123,10 @@ public final class RemoteAudioTrack: Sendable {
   /// The remote sender's clocks by its latest report; nil before the first.
   public var senderClock: SenderClock? { state.withLock { $0.clock } }
 
-  /// What has arrived so far, and how loud it is now (`audioLevel`); nil before the first packet.
+  /// The receiving statistics, with the present loudness (`audioLevel`); nil before the first packet.
   public func reception() async -> StreamStatistics.Reception? { await readStatistics() }
 
-  /// What a device asks for sound; nil before `prepare`.
+  /// The playout that a device asks for sound; nil before `prepare`.
   package var playout: AudioPlayout? { state.withLock { $0.playout } }
 
   // MARK: - On the loop

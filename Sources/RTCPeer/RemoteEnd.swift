@@ -1,6 +1,6 @@
 package import RTCPrimitives
 
-/// Where a remote peer is, and what carries the datagrams between it and us: what tells its datagrams from others'.
+/// The address of a remote peer and the carrier of its datagrams; both together distinguish its datagrams from others'.
 package struct RemoteEnd: Hashable {
   package var address: SocketAddress
   package var kind: Route.Kind

@@ -13,7 +13,7 @@ public enum RemoteTrack: Sendable {
     }
   }
 
-  /// As the remote peer names it.
+  /// The remote peer's identifier of the track.
   public var id: String {
     switch self {
     case .video(let track): track.id
@@ -29,7 +29,7 @@ public enum RemoteTrack: Sendable {
     }
   }
 
-  /// Whose it is.
+  /// The remote peer's name.
   public var peer: String {
     switch self {
     case .video(let track): track.peer

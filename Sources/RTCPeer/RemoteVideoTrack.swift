@@ -6,20 +6,20 @@ import Synchronization
 /// A video that the remote peer sends: handed on as it comes, recorded, or decoded and shown while somebody looks. Any
 /// thread.
 public final class RemoteVideoTrack: Sendable {
-  /// What a video shows.
+  /// The content of a video.
   public enum Content: String, Sendable, Hashable {
     case camera
     /// To be read, so worth more room than a face.
     case screen
   }
 
-  /// As the remote peer names it.
+  /// The remote peer's identifier of the track.
   public let id: String
   /// The remote peer's streams it is in; tracks of one stream are played in step.
   public let streamIDs: [String]
   /// The transceiver that receives it.
   public let transceiver: TransceiverID
-  /// Whose it is, see `PeerConnection.Configuration.remotePeer`.
+  /// The remote peer's name; see `PeerConnection.Configuration.remotePeer`.
   public let peer: String
   private let decoders: [VideoCodec: VideoDecoderFactory]
   private let ask: @Sendable () -> Void
@@ -29,15 +29,15 @@ public final class RemoteVideoTrack: Sendable {
 
   private struct State {
     var isEnabled = true
-    /// Who takes the frames as they come.
+    /// Receives the frames as they arrive.
     var receiver: (@Sendable (ReceivedFrame) -> Void)?
     var recordings: [VideoRecording] = []
-    /// There from the first sink on, or since `prepare`.
+    /// The playout; made with the first sink, or by `prepare`.
     var playout: VideoPlayout?
     var sinks = 0
-    /// Nothing is decoded before the next key frame.
+    /// Whether decoding waits for the next key frame.
     var awaitsKeyFrame = false
-    /// What came before anybody took any, from the newest key frame on.
+    /// Frames that arrived before there was a receiver, from the newest key frame on.
     var kept: [ReceivedFrame] = []
     var keptBytes = 0
     /// Until somebody has taken any.
@@ -46,7 +46,7 @@ public final class RemoteVideoTrack: Sendable {
     var hasEnded = false
     var clock: SenderClock?
     var content: Content?
-    /// The pixels that may be decoded, and who is told that there are more.
+    /// The budget of decoded pixels, and its handler.
     var budget: PictureBudget?
     var whenOverBudget: @Sendable () -> Void = {}
 
@@ -127,7 +127,7 @@ public final class RemoteVideoTrack: Sendable {
     begin()
   }
 
-  /// Frames are wanted from a key frame on: the first taker gets those that have just come.
+  /// Frames are needed from a key frame on: the first receiver gets those that have just arrived.
   private func begin() {
     let hasKept = state.withLock { state in
       state.keeps = false
@@ -137,14 +137,14 @@ public final class RemoteVideoTrack: Sendable {
     onLoop { [weak self] in self?.handOver(nil) }
   }
 
-  /// Limits the pixels that are decoded; before `prepare`.
-  /// - Parameter whenOverBudget: called once, on the decoding thread, when the video is larger than what is left.
+  /// Limits the decoded pixels; call it before `prepare`.
+  /// - Parameter whenOverBudget: called once, on the decoding thread, when the video exceeds the rest of the budget.
   package func limit(to budget: PictureBudget, whenOverBudget: @escaping @Sendable () -> Void) {
     state.withLock { ($0.budget, $0.whenOverBudget) = (budget, whenOverBudget) }
   }
 
-  /// Makes what decodes it, so that whoever shows it later cannot be refused.
-  /// - Throws: when the system has no thread or no descriptor left.
+  /// Makes the decoder's thread, so that showing the video later cannot fail.
+  /// - Throws: if the system has no thread or descriptor left.
   @discardableResult
   package func prepare() throws -> VideoPlayout {
     try state.withLock { state in
@@ -184,7 +184,7 @@ public final class RemoteVideoTrack: Sendable {
 
   // MARK: - Reading
 
-  /// What it shows; nil when the remote peer does not say. It may change.
+  /// The content; nil if the remote peer does not announce it. It may change.
   public var content: Content? { state.withLock { $0.content } }
 
   /// - Returns: true when that is news.
@@ -199,17 +199,17 @@ public final class RemoteVideoTrack: Sendable {
   /// The remote sender's clocks by its latest report; nil before the first.
   public var senderClock: SenderClock? { state.withLock { $0.clock } }
 
-  /// What has arrived so far; nil before the first packet.
+  /// The receiving statistics; nil before the first packet.
   public func reception() async -> StreamStatistics.Reception? { await readStatistics() }
 
-  /// What is decoded and shown; nil before anybody has looked.
+  /// The playout; nil before it was needed.
   package var playout: VideoPlayout? { state.withLock { $0.playout } }
 
   // MARK: - On the loop
 
   func deliver(_ frame: ReceivedFrame) { handOver(frame) }
 
-  /// Hands on what was kept, then `frame`.
+  /// Delivers the kept frames, then `frame`.
   private func handOver(_ frame: ReceivedFrame?) {
     guard let batch = state.withLock({ Self.takeOver(frame, &$0) }) else { return }
     for (index, frame) in batch.frames.enumerated() {

@@ -2,21 +2,21 @@ public import RTCEngine
 public import RTCMedia
 public import RTCPrimitives
 
-/// What a source says when a viewer of one of its renditions needs a key frame.
+/// A source's answer when a viewer of one of its renditions needs a key frame.
 public enum KeyFrameAnswer: Hashable, Sendable {
-  /// One comes: its maker was asked, or it comes by itself soon enough.
+  /// A key frame follows: its encoder was asked, or one comes soon enough by itself.
   case coming
-  /// None comes soon enough: the viewer is to go over to this rendition, which is then asked for a key frame.
+  /// No key frame follows soon enough: the viewer is to change to this rendition, which is then asked for a key frame.
   case move(to: Rendition)
 }
 
-/// A rendition that a source can make, and what it is coded with.
+/// A rendition of a source and its format.
 public struct RenditionFormat: Hashable, Sendable {
-  /// Which coding of the source.
+  /// The rendition.
   public var rendition: Rendition
   /// How it is coded, as SDP puts it.
   public var format: VideoPayloadFormat
-  /// Its pictures are to be turned before they are shown: nothing for viewers that have not agreed to do so.
+  /// Whether its pictures must be rotated for display; viewers must support that.
   public var isTurned: Bool
 
   /// A rendition and how it is coded.
@@ -27,29 +27,29 @@ public struct RenditionFormat: Hashable, Sendable {
   }
 }
 
-/// What the viewers of a track need of its renditions, so that whatever nobody needs is not made.
+/// The combined requirements of a track's viewers for its renditions, so that unneeded renditions are not made.
 public struct RenditionDemand: Hashable, Sendable {
-  /// Those with a viewer on it or on the way to it, whose network answers.
+  /// The renditions with a viewer on it or changing to it, whose network answers.
   public var renditions: Set<Rendition> = []
-  /// What each rendition is to be made with; absent until that is known of one of its viewers. Without rungs, what the
-  /// best network among the viewers bears; of the main rung, the smallest that is near the best; of the side rung, the
-  /// smallest; of any other, the smallest.
+  /// The bitrate of each rendition; absent until it is known for one of its viewers. Without rungs: that of the best
+  /// network among the viewers. For the main rung: the smallest of those near the best. For the side rung and any
+  /// other: the smallest.
   public var bitrates: [Rendition: BitRate] = [:]
-  /// When what was sent of each has left and stands in no queue of the network any more, of the viewer for whom that is
-  /// soonest; absent where nothing waits.
+  /// The time at which the sent frames of each rendition will have left all queues, for the viewer with the shortest
+  /// queue; absent if nothing waits.
   public var drained: [Rendition: Timestamp] = [:]
-  /// Those of them with a viewer that does not understand `EncodedFrame.colorSpace`.
+  /// The renditions with a viewer that does not support `EncodedFrame.colorSpace`.
   public var withoutColorSpace: Set<Rendition> = []
   /// Viewers that can take none of the renditions there are.
   public var unservedViewers = 0
   /// Viewers whose network answers.
   public var viewers = 0
-  /// How many of them can take each of the track's candidates.
+  /// The number of viewers that can decode each of the track's candidates.
   public var takers: [Int] = []
   /// The main rung; nil without rungs. The two change places when nobody is left on it.
   public var main: Rendition?
-  /// Viewers of the side rung would go over at a key frame of the main rung: it is to be made where it costs next to
-  /// nothing.
+  /// Whether viewers of the side rung would change at a key frame of the main rung: one is to be made where it costs
+  /// almost nothing.
   public var awaitsHandover = false
 
   /// On no rendition yet.
@@ -61,7 +61,7 @@ public struct RenditionDemand: Hashable, Sendable {
 /// Of a track with two rungs each viewer belongs on the main rung or on the side rung, by the rules of `RungPolicy`: a
 /// key frame that one viewer needs must not cost those on the main rung anything.
 package struct RenditionRouter<Viewer: Hashable> {
-  /// Where one viewer stands.
+  /// The state of one viewer.
   private struct Place {
     var viewer: Viewer
     var formats: [VideoPayloadFormat]
@@ -71,16 +71,16 @@ package struct RenditionRouter<Viewer: Hashable> {
     var current: Rendition?
     /// The rendition it goes over to with the next key frame of it.
     var target: Rendition?
-    /// What its network bears; nil until that is known.
+    /// The bandwidth of its network; nil until it is known.
     var bitrate: BitRate?
-    /// False while nothing is heard of it.
+    /// False while its network does not answer.
     var isReachable = true
     var standing = RungStanding()
     var budget = KeyFrameBudget()
-    /// When the key frame that it needs is to be asked for; nil: it was, or it needs none.
+    /// The time to ask for the key frame that it needs; nil: it was asked for, or none is needed.
     var wishDue: Timestamp?
 
-    /// Where it is, or is about to be.
+    /// The rendition that it receives or is changing to.
     var place: Rendition? { target ?? current }
 
     func takes(_ format: VideoPayloadFormat) -> Bool { formats.contains { $0.takes(format) } }
@@ -89,23 +89,23 @@ package struct RenditionRouter<Viewer: Hashable> {
     }
   }
 
-  /// In order of preference; none: whatever is sent as `Rendition.encoded`.
+  /// The renditions in order of preference; empty: all frames are `Rendition.encoded`.
   private var renditions: [RenditionFormat]
-  /// What may yet be made: who can take it is told.
+  /// Formats that may be made later; the viewers that can decode each are counted.
   private let candidates: [VideoPayloadFormat]
-  /// Where every viewer that can take it belongs.
+  /// The rendition of every viewer that can decode it.
   private var preferred: Rendition?
   private var places: [Place] = []
   private var rungs: Rungs?
   /// When each was asked for a key frame last.
   private var asked: [Rendition: Timestamp] = [:]
-  /// Key frames that were put off and are to be asked for now, and for whom.
+  /// Delayed key-frame requests that are due, with their viewers.
   private var dueWishes: [(viewer: Viewer, rendition: Rendition)] = []
-  /// What the main rung's content came to lately.
+  /// The recent rate of the main rung's content.
   private var output = RateMeter()
-  /// Viewers were moved to this rung, which is to be asked for a key frame for them.
+  /// The rung to ask for a key frame, because viewers were moved to it.
   private var wantedKeyFrame: Rendition?
-  /// Of each rung, as last told.
+  /// The last reported bitrate of each rung.
   private var told: [Rendition: BitRate] = [:]
   /// The side rung takes the main rung's place when nobody is left on that.
   package var swapsRungs = true
@@ -126,7 +126,7 @@ package struct RenditionRouter<Viewer: Hashable> {
     return Rungs(main: main, side: side)
   }
 
-  /// What is needed from now on.
+  /// The present requirements.
   package mutating func demand(now: Timestamp) -> RenditionDemand {
     var demand = RenditionDemand()
     demand.takers = candidates.map { _ in 0 }
@@ -148,8 +148,8 @@ package struct RenditionRouter<Viewer: Hashable> {
 
   // MARK: - Viewers
 
-  /// Takes in a viewer that can decode `formats`; one that is in keeps its place.
-  /// - Parameter turnsPictures: before it shows them, as it is told.
+  /// Adds a viewer that can decode `formats`; a viewer that was added before keeps its state.
+  /// - Parameter turnsPictures: whether it rotates pictures for display.
   package mutating func add(
     _ viewer: Viewer, formats: [VideoPayloadFormat], understandsColorSpace: Bool, turnsPictures: Bool = true
   ) {
@@ -157,7 +157,7 @@ package struct RenditionRouter<Viewer: Hashable> {
     var place = Place(
       viewer: viewer, formats: formats, understandsColorSpace: understandsColorSpace, turnsPictures: turnsPictures)
     if let rungs, canTake(rungs.main, place), canTake(rungs.side, place) {
-      // It has no picture yet: frames that refer to others are nothing to it.
+      // It has no picture yet, so frames that refer to others are of no use.
       place.target = hasPicture(of: rungs.main) ? rungs.side : rungs.main
       if place.target == rungs.side { place.standing.join() }
     } else {
@@ -171,12 +171,12 @@ package struct RenditionRouter<Viewer: Hashable> {
     swapIfDeserted()
   }
 
-  /// Takes in what the network of `viewer` bears.
+  /// Sets the bandwidth of `viewer`'s network.
   package mutating func setBitrate(_ bitrate: BitRate, of viewer: Viewer) {
     if let index = index(viewer) { places[index].bitrate = bitrate }
   }
 
-  /// Says whether `viewer` is heard of. One that is not keeps its place; nothing is made for it alone.
+  /// Sets whether `viewer`'s network answers. If not, its state is kept, but nothing is made for it alone.
   package mutating func setReachable(_ isReachable: Bool, _ viewer: Viewer) {
     guard let index = index(viewer) else { return }
     places[index].isReachable = isReachable
@@ -210,8 +210,8 @@ package struct RenditionRouter<Viewer: Hashable> {
     return asked
   }
 
-  /// Appends those to `receivers` who get `frame`, and moves those for whom it is the beginning of another rendition.
-  /// - Returns: true when what is needed may have changed.
+  /// Appends the receivers of `frame` to `receivers`, and changes those for whom it begins another rendition.
+  /// - Returns: true if the requirements may have changed.
   package mutating func route(_ frame: EncodedFrame, now: Timestamp, into receivers: inout [Viewer]) -> Bool {
     var moved = false
     for index in places.indices {
@@ -234,7 +234,7 @@ package struct RenditionRouter<Viewer: Hashable> {
     return moved
   }
 
-  /// A key frame has come where the viewer is: what it was to go over for it has got, unless its network is too slow.
+  /// A key frame of the viewer's rendition was sent: the reason to change is gone, unless its network is too slow.
   private mutating func settle(_ index: Int, on rendition: Rendition, _ now: Timestamp, isNew: Bool = false) -> Bool {
     places[index].wishDue = nil
     if rendition == rungs?.main {
@@ -248,9 +248,9 @@ package struct RenditionRouter<Viewer: Hashable> {
 
   // MARK: - Key frames
 
-  /// Takes in that `viewer` needs a key frame, and sends it to the side rung where that serves it without cost to others.
-  /// What it asks for more often than its budget has it is put off: nobody else is to notice how often one asks.
-  /// - Returns: the rendition to ask for it; nil when there is none it could take, or when it is due later.
+  /// Records that `viewer` needs a key frame, and moves it to the side rung if that costs the other viewers nothing.
+  /// Requests beyond its budget are delayed, so that other viewers do not notice them.
+  /// - Returns: the rendition to ask for it; nil if the viewer can decode none, or the request is due later.
   package mutating func keyFrameNeeded(by viewer: Viewer, _ reason: KeyFrameReason, now: Timestamp) -> Rendition? {
     guard let index = index(viewer), let place = places[index].place else { return nil }
     guard let rungs else { return wish(index, reason, of: place, now) }
@@ -265,7 +265,7 @@ package struct RenditionRouter<Viewer: Hashable> {
     return wish(index, reason, of: place, now)
   }
 
-  /// - Returns: the rendition, when it is to be asked now.
+  /// - Returns: the rendition, if it is to be asked now.
   private mutating func wish(
     _ index: Int, _ reason: KeyFrameReason, of rendition: Rendition, _ now: Timestamp
   ) -> Rendition? {
@@ -284,8 +284,8 @@ package struct RenditionRouter<Viewer: Hashable> {
     return rendition
   }
 
-  /// Takes the answer of a source that was asked for `viewer`.
-  /// - Returns: the other rendition that is to be asked now, whose answer is final.
+  /// Handles the answer of a source that was asked for `viewer`.
+  /// - Returns: another rendition to ask now; its answer is final.
   package mutating func take(_ answer: KeyFrameAnswer, of asked: Rendition, for viewer: Viewer) -> Rendition? {
     guard case .move(let wanted) = answer, wanted != asked, let index = index(viewer) else { return nil }
     let other =
@@ -312,7 +312,7 @@ package struct RenditionRouter<Viewer: Hashable> {
     return next
   }
 
-  /// Does what is due.
+  /// Performs the requests that are due.
   package mutating func deadlineReached(_ now: Timestamp) {
     for index in places.indices {
       guard places[index].isReachable, let due = places[index].wishDue, due <= now,
@@ -323,13 +323,13 @@ package struct RenditionRouter<Viewer: Hashable> {
     }
   }
 
-  /// The rung that is to be asked for a key frame, once; nil: none.
+  /// The rung to ask for a key frame, once; nil: none.
   package mutating func takeKeyFrameRequest() -> Rendition? {
     defer { wantedKeyFrame = nil }
     return wantedKeyFrame
   }
 
-  /// Key frames that were put off and are to be asked for now, and for whom: each once.
+  /// Delayed key-frame requests that are due, with their viewers; each once.
   package mutating func takeDueWishes() -> [(viewer: Viewer, rendition: Rendition)] {
     defer { dueWishes = [] }
     return dueWishes
@@ -353,7 +353,7 @@ package struct RenditionRouter<Viewer: Hashable> {
     return renditions.contains { $0.rendition == rendition && place.takes($0) }
   }
 
-  /// Where a viewer without a picture begins.
+  /// The first rendition of a viewer without a picture.
   private func beginning(_ place: Place) -> Rendition? {
     if renditions.isEmpty { return .encoded }
     if let preferred, canTake(preferred, place) { return preferred }
@@ -372,7 +372,7 @@ package struct RenditionRouter<Viewer: Hashable> {
 // MARK: - Rungs
 
 extension RenditionRouter {
-  /// Somebody who is heard of sees this rendition.
+  /// Whether a reachable viewer has a picture of this rendition.
   private func hasPicture(of rendition: Rendition, besides viewer: Viewer? = nil) -> Bool {
     places.contains { $0.isReachable && $0.current == rendition && $0.viewer != viewer }
   }
@@ -405,9 +405,9 @@ extension RenditionRouter {
     return moved
   }
 
-  /// Nobody is on the main rung, and somebody on the side rung: that is the main rung from now on, and nobody notices. A
-  /// side rung in another format, which is there for those who cannot take the main rung's, stays what it is: who can take
-  /// the main rung's goes there, and a key frame of it costs nobody anything.
+  /// If no viewer is on the main rung but some are on the side rung, the rungs change places, which viewers do not
+  /// notice. A side rung in another format, for viewers that cannot decode the main rung's, stays: viewers that can
+  /// decode the main rung change to it, and its key frame costs no other viewer anything.
   private mutating func swapIfDeserted() {
     guard let rungs, !places.contains(where: { $0.isReachable && $0.place == rungs.main }) else { return }
     guard format(of: rungs.main) == format(of: rungs.side) else { return fillMain(rungs) }
@@ -454,7 +454,7 @@ extension RenditionRouter {
     }
   }
 
-  /// The rate that is told of a rung: the one before where the new one is about the same.
+  /// The rate to report for a rung: the last one, if the new one differs little.
   private mutating func tell(_ rate: BitRate?, of rung: Rendition) -> BitRate? {
     if let rate, let before = told[rung] {
       let difference = abs(Double(rate.bitsPerSecond - before.bitsPerSecond))

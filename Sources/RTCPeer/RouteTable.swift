@@ -1,12 +1,12 @@
 import RTCEngine
 import RTCPrimitives
 
-/// Which session a datagram is for that does not name one, where many share a port: DTLS, media and reports are known by where
-/// they come from.
+/// Finds the session of a datagram that does not name one, where many sessions share a port: DTLS, media and reports
+/// are identified by their source address.
 ///
-/// Anybody can say of any address that it is his. A session gets the datagrams of an address only once its peer was found
-/// there by ICE, and the one whose peer answered a request of ours there, which nobody else can have seen, before all that
-/// have not. Owned by the loop's table.
+/// Anybody can claim any address. A session gets the datagrams of an address only after ICE has found its peer there. A
+/// session whose peer answered a request of ours at that address, which no other peer can have seen, has priority over
+/// all others. Owned by the loop's table.
 package struct RouteTable<Session: AnyObject & Hashable> {
   private struct Owner {
     var session: Session
@@ -15,24 +15,24 @@ package struct RouteTable<Session: AnyObject & Hashable> {
 
   private var owners: [RemoteEnd: Owner] = [:]
   private var ownedBy: [Session: [RemoteEnd]] = [:]
-  /// Who last sent to an address: hears what the system says to that.
+  /// The session that last sent to an address; it receives the system's errors for that address.
   private var writers: [RemoteEnd: Session] = [:]
   private var writtenBy: [Session: [RemoteEnd]] = [:]
 
   /// Nobody is anywhere yet.
   package init() {}
 
-  /// Whose a datagram from there is.
+  /// The session of a datagram from there.
   package func owner(of remote: RemoteEnd) -> Session? { owners[remote]?.session }
 
   /// Some session's peer was found there, or something was sent there.
   package func knows(_ remote: RemoteEnd) -> Bool { owners[remote] != nil || writers[remote] != nil }
 
-  /// Who is to hear that nothing can be sent there.
+  /// The session to notify of a send error for that address.
   package func writer(to remote: RemoteEnd) -> Session? { owners[remote]?.session ?? writers[remote] }
 
-  /// The session's peer is at `remote`. Who has proved that he is there keeps it from those who have not; of two who have, it
-  /// is the later one's, whose peer has begun anew there.
+  /// Records that the session's peer is at `remote`. A session that has proved it keeps the address from sessions that
+  /// have not; of two that have, the later one gets it, as its peer has restarted there.
   package mutating func claim(_ remote: RemoteEnd, for session: Session, isProved: Bool) {
     if let before = owners[remote] {
       guard before.session !== session else {

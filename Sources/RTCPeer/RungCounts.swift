@@ -1,6 +1,6 @@
 package import RTCEngine
 
-/// What the viewers of a track with rungs came to, since it was made.
+/// Counters of the viewers of a track with rungs, since it was made.
 package struct RungCounts: Hashable, Sendable {
   /// Key frames that viewers needed, by reason.
   package var wishes: [KeyFrameReason: UInt64] = [:]

@@ -4,9 +4,9 @@ import RTCPrimitives
 
 /// The two rungs of a track.
 package struct Rungs: Hashable, Sendable {
-  /// For those whose network bears it. Its key frames are rare: they cost all of them.
+  /// The rung for viewers with enough bandwidth. Its key frames are rare, since each costs all its viewers.
   package var main: Rendition
-  /// For who joins, who lost too much and who is slow.
+  /// The rung for viewers that join, lose too many packets, or are slow.
   package var side: Rendition
 
   package init(main: Rendition, side: Rendition) {
@@ -17,26 +17,26 @@ package struct Rungs: Hashable, Sendable {
 
 /// The numbers of the rules by which viewers change rungs.
 package enum RungPolicy {
-  /// Of the best rate on the main rung. A viewer below it neither counts for the main rung's rate nor is handed over to
-  /// it, and is moved off when the content needs more than its network bears.
+  /// As a share of the best rate on the main rung. A viewer below it does not count for the main rung's rate, is not
+  /// moved to it, and is moved off when the content needs more than its bandwidth.
   static let leastShare = 0.6
-  /// Of the main rung's rate: what the network of a viewer that was moved off must bear before it returns.
+  /// As a share of the main rung's rate: the bandwidth that a viewer that was moved off needs to return.
   static let returnShare = 0.9
-  /// So long it must have borne that.
+  /// How long it must have had that bandwidth.
   static let returnTime = TimeDelta.seconds(5)
-  /// So long the content must have needed more than a viewer's network bears.
+  /// How long the content must have exceeded a viewer's bandwidth.
   static let patience = TimeDelta.seconds(1)
   /// How long a viewer that was moved off stays away at least. Doubled each time that it is moved off again soon.
   static let shortestHold = TimeDelta.seconds(5)
   static let longestHold = TimeDelta.seconds(120)
-  /// Who is moved off again this soon after its return came back too early.
+  /// A viewer that is moved off again within this time of its return had returned too early.
   static let trialTime = TimeDelta.seconds(60)
-  /// Of the main rung's rate: what the side rung takes at most while somebody is on it who was moved off.
+  /// As a share of the main rung's rate: the maximum of the side rung while it has a viewer that was moved off.
   static let sideShare = 0.5
-  /// A rate is told when it differs from the last that was told by this much.
+  /// A rate is reported when it differs from the last reported one by this share.
   static let tellingShare = 0.05
 
-  /// The rate of a rung whose members bear `rates`: of those near the best, the smallest.
+  /// The rate of a rung whose viewers have the bandwidths `rates`: the smallest of those near the best.
   static func mainRate(_ rates: some Sequence<BitRate>) -> BitRate? {
     guard let best = rates.max() else { return nil }
     let least = best.scaled(by: leastShare)
@@ -44,7 +44,7 @@ package enum RungPolicy {
   }
 }
 
-/// Where a viewer stands with the main rung: why it is not on it, and when it may return.
+/// A viewer's relation to the main rung: the reason why it is not on it, and when it may return.
 struct RungStanding {
   private(set) var reason = RungReason.main
   /// Not before this is it handed over.
@@ -52,9 +52,9 @@ struct RungStanding {
   private var hold = RungPolicy.shortestHold
   /// When it was handed over last.
   private var returned: Timestamp?
-  /// Since when the content needs more than its network bears.
+  /// The time since which the content has exceeded its bandwidth.
   private var slowSince: Timestamp?
-  /// Since when its network bears the main rung again.
+  /// The time since which its bandwidth suffices for the main rung again.
   private var ableSince: Timestamp?
 
   /// Begins beside the main rung.
@@ -78,8 +78,8 @@ struct RungStanding {
   /// On the side rung for longer than until the next key frame of the main rung.
   var isMovedOff: Bool { reason != .main && reason != .joined }
 
-  /// Takes in that the main rung needs `need` and is made with `rate`, while the best of its viewers bears `best`.
-  /// - Returns: true when the viewer, whose network bears `bitrate`, is to be moved off.
+  /// Updates the state: the main rung needs `need`, and the best of its viewers has the bandwidth `best`.
+  /// - Returns: true if the viewer, with bandwidth `bitrate`, is to be moved off.
   mutating func isTooSlow(_ bitrate: BitRate?, best: BitRate?, need: BitRate, now: Timestamp) -> Bool {
     guard let bitrate, let best, bitrate < best.scaled(by: RungPolicy.leastShare), need > bitrate else {
       slowSince = nil
@@ -89,7 +89,7 @@ struct RungStanding {
     return now - slowSince! > RungPolicy.patience
   }
 
-  /// Takes in what its network bears and what the main rung is made with; nil: nothing is known of it.
+  /// Updates the viewer's bandwidth and the main rung's rate; nil: unknown.
   mutating func note(_ bitrate: BitRate?, main: BitRate?, now: Timestamp) {
     guard let bitrate, let main else { return }
     if bitrate < main.scaled(by: RungPolicy.returnShare) {

@@ -5,10 +5,10 @@ package import RTCPrimitives
 /// sessions together, until it answers one. A machine: time comes with each call.
 package struct UncalledChecks {
   private struct Watch {
-    /// Of this window.
+    /// Checks sent in this window.
     var sent = 0
     var received = 0
-    /// It answered a request within this window.
+    /// Whether it answered a request within this window.
     var hasAnswered = false
   }
 
@@ -18,7 +18,7 @@ package struct UncalledChecks {
   /// Checks that were not sent.
   package private(set) var refused: UInt64 = 0
 
-  /// Nothing was sent yet.
+  /// No checks yet.
   package init() {}
 
   /// Counts a request to `ip`, whose machine has not shown that it wants any.

@@ -3,7 +3,7 @@ import RTCMedia
 import RTCSignalingNIO
 import RTCast
 
-/// An end that is told to the person in one sentence.
+/// The end of a command with an error, as one sentence and an exit status.
 package struct CastFailure: Error {
   package var status: ExitStatus
   package var sentence: String

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Which build of the program this is.
+/// The version of the program.
 enum ProgramVersion {
-  /// Of the release; CHANGELOG.md says what is in it.
+  /// The release; CHANGELOG.md describes it.
   static let release = "0.1.0"
   /// Set once, before anything else runs.
   private static let commit = Mutex("")
@@ -13,7 +13,7 @@ enum ProgramVersion {
     commit.withLock { $0 = String(text.prefix { $0.isHexDigit }.prefix(9)) }
   }
 
-  /// What `--version` prints: the release, and the commit where it is known.
+  /// The text of `--version`: the release, and the commit if it is known.
   static var text: String {
     let commit = commit.withLock { $0 }
     return "rtcast \(release)" + (commit.isEmpty ? "" : " (\(commit))")

@@ -87,9 +87,10 @@ package struct Rtcast: AsyncParsableCommand {
     return DecoderHost.run(CodecRegistry.decoder, CodecRegistry.audioDecoder)
   }
 
-  /// Reads the command line, and confines this process to what its command needs: before the first thread, since Landlock
-  /// holds the thread that it is called on and those that come from it. Ends the process when the command line is wrong.
-  /// - Parameter commit: what this program was built from, as Git writes it; empty when nobody knows.
+  /// Parses the command line, and confines this process to the needs of its command. Call it before the first thread
+  /// starts, since Landlock confines the calling thread and its children. Ends the process if the command line is
+  /// wrong.
+  /// - Parameter commit: the commit of this build; empty if it is unknown.
   package static func confinedCommand(commit: String) -> any ParsableCommand {
     Terminal.prepare()
     ProgramVersion.tell(commit: commit)
@@ -106,7 +107,7 @@ package struct Rtcast: AsyncParsableCommand {
     }
   }
 
-  /// Does what the command line asks for, and ends the process when it fails.
+  /// Runs the command, and ends the process if it fails.
   @MainActor
   package static func run(_ command: sending any ParsableCommand) async {
     do {
@@ -130,8 +131,8 @@ extension Rtcast {
     return (configuration.subcommands + grouped).compactMap { $0.configuration.commandName }
   }
 
-  /// What is wrong with the command line when its first word is no command: said before the options are read, which
-  /// belong to a command.
+  /// The error for a command line whose first word is not a command. Checked before the options, which belong to a
+  /// command.
   package static func unknownCommand(in arguments: [String]) -> String? {
     let commands = commands
     guard let word = arguments.first, !word.hasPrefix("-"), !(commands + ["help"]).contains(word) else { return nil }
@@ -144,7 +145,7 @@ extension Rtcast {
 }
 
 extension String {
-  /// How many characters are to be inserted, left out, replaced or swapped with their neighbour to make `other` of it.
+  /// The edit distance: the number of characters to insert, delete, replace or swap with their neighbour.
   fileprivate func editDistance(to other: String) -> Int {
     let (a, b) = (Array(lowercased().prefix(64)), Array(other))
     var older: [Int] = []

@@ -1,13 +1,13 @@
 import RTCDTLS
 import Synchronization
 
-/// What all TLS connections of a loop to its servers share, made when it is first needed: reading the system's certificates takes
-/// some milliseconds, which the loop's thread must not wait. Any thread but that.
+/// The TLS context of a loop's connections to its servers, made on first use. Reading the system's certificates takes
+/// some milliseconds, so call it on another thread than the loop's.
 final class ClientTLS: Sendable {
   private let roots: TLSContext.TrustRoots
   private let made = Mutex<TLSContext?>(nil)
 
-  /// - Parameter file: PEM with the certificates to trust; nil: those that the system trusts, or `SSL_CERT_FILE` names.
+  /// - Parameter file: PEM with the trusted certificates; nil: the system's, or the file in `SSL_CERT_FILE`.
   init(trusting file: String?) { roots = file.map { .file($0) } ?? .system }
 
   func context() throws(TLSConfigurationError) -> TLSContext {

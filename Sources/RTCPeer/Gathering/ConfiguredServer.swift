@@ -4,15 +4,15 @@ import RTCPrimitives
 /// One way to a STUN or TURN server, as configured, and how far asking it has come. Lives on the loop's thread.
 final class ConfiguredServer {
   enum Phase {
-    /// Its name is being looked up.
+    /// The name is being resolved.
     case resolving(until: Timestamp)
-    /// Its stream is being opened.
+    /// The stream is being opened.
     case connecting(ServerStream, until: Timestamp)
     /// The gatherer has it, and this stream, if any, carries the messages.
     case asked(ServerStream?)
-    /// Nothing was reached; another attempt then.
+    /// The server was not reached; try again at the given time.
     case waiting(until: Timestamp)
-    /// Another attempt would fail as this one has.
+    /// Another attempt would fail the same way.
     case stopped
   }
 
@@ -47,7 +47,7 @@ final class ConfiguredServer {
     outcome = GatheringReport.Server(url: url)
   }
 
-  /// Nobody knows yet whether anything will come of it.
+  /// Whether the result of the attempt is still open.
   var isBeginning: Bool {
     guard outcome.failure == nil, outcome.answeredAfter == nil else { return false }
     switch phase {
@@ -102,7 +102,7 @@ final class ConfiguredServer {
 }
 
 extension ICEServerFailure {
-  /// The same would come of the same credentials.
+  /// Whether the same credentials would fail again.
   var isFinal: Bool {
     switch self {
     case .credentialsMissing, .unauthorized, .credentialsExpired, .forbidden, .realmChanged, .redirectRefused,

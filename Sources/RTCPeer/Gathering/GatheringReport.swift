@@ -8,15 +8,16 @@ public struct GatheringReport: Sendable {
     public var interface: String
     /// The address itself.
     public var ip: IPAddress
-    /// It is offered as a host candidate; else the interface is down or refused, or a better address is there.
+    /// Whether the address is offered as a host candidate; if not, its interface is down or refused, or there is a
+    /// better address.
     public var isOffered: Bool
   }
 
   /// A STUN or TURN server.
   public struct Server: Hashable, Sendable {
-    /// As configured.
+    /// The URL as configured.
     public var url: ICEServerURL
-    /// Where it was asked; nil before its name was found.
+    /// The server's address; nil before its name was resolved.
     public var address: SocketAddress?
     /// From the first request to the answer; nil: there is none.
     public var answeredAfter: TimeDelta?

@@ -9,11 +9,11 @@ package struct HTTPProxy: Hashable, Sendable {
   /// `user:password`, if the proxy wants any.
   package var credentials: String?
 
-  /// What in the environment says so.
+  /// The environment variables that configure the proxy.
   static let variables = ["https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY"]
 
-  /// The proxy for connections to `host`; nil: none. `https_proxy` and `no_proxy`, in small letters or capitals, mean what they
-  /// mean to curl. Loopback addresses need no proxy.
+  /// The proxy for connections to `host`; nil: none. `https_proxy` and `no_proxy`, in lower or upper case, have the
+  /// meaning that curl gives them. Loopback addresses need no proxy.
   package init?(for host: String, environment: [String: String]) {
     guard let text = environment["https_proxy"] ?? environment["HTTPS_PROXY"], !text.isEmpty,
       !Self.isExempt(host, from: environment["no_proxy"] ?? environment["NO_PROXY"] ?? "")
@@ -21,7 +21,7 @@ package struct HTTPProxy: Hashable, Sendable {
     self.init(text)
   }
 
-  /// Reads `[http://][user:password@]host[:port]`; nil for what is none, such as a proxy that is itself reached by TLS.
+  /// Parses `[http://][user:password@]host[:port]`; nil for other texts, such as a proxy that is reached by TLS.
   package init?(_ text: String) {
     var rest = Substring(text)
     if let scheme = rest.firstRange(of: "://") {
@@ -39,7 +39,7 @@ package struct HTTPProxy: Hashable, Sendable {
     port = rest.hasSuffix(":\(url.port)") ? url.port : 1_080
   }
 
-  /// Names with or without a dot in front exempt what is below them too; `*` exempts all.
+  /// A name, with or without a leading dot, exempts its subdomains too; `*` exempts all.
   private static func isExempt(_ host: String, from list: String) -> Bool {
     let host = host.lowercased()
     if host == "localhost" || IPAddress(host)?.isLoopback == true { return true }

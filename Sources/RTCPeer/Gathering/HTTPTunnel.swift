@@ -2,10 +2,10 @@ import RTCPrimitives
 
 /// Asks a proxy for a tunnel to a host, and reads its answer.
 package struct HTTPTunnel {
-  /// What has come of it.
+  /// The progress of the tunnel.
   package enum Progress: Hashable {
     case waiting
-    /// The tunnel is there; what has come through it already.
+    /// The tunnel is open; the bytes that have already come through it.
     case open([UInt8])
     /// In the proxy's own words.
     case refused(String)

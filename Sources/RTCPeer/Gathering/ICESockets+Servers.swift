@@ -4,7 +4,8 @@ import RTCNet
 import RTCPrimitives
 
 extension ICESockets {
-  /// These servers from now on. One that is there already goes on, and takes other credentials when those that it has fail.
+  /// Replaces the servers. A server that is in use stays in use, and takes the new credentials when its present ones
+  /// fail.
   func setServers(_ list: [ICEServer], now: Timestamp) {
     var former = servers
     servers = []
@@ -30,7 +31,7 @@ extension ICESockets {
     settle(now)
   }
 
-  /// The allocation that stands goes on; the next one takes these.
+  /// The present allocation continues; the next one uses these credentials.
   private func tellCredentials(of server: ConfiguredServer, _ now: Timestamp) {
     for (id, asked) in server.asked {
       let entry = entry(server, id, asked)
@@ -38,7 +39,7 @@ extension ICESockets {
     }
   }
 
-  /// The network is another one: what had failed is tried again, and streams that have lost their address are opened anew.
+  /// The network has changed: failed servers are tried again, and streams that lost their address are reopened.
   /// - Parameter all: the machine's addresses.
   func networkChanged(_ all: [InterfaceAddress], hasSlept: Bool, now: Timestamp) {
     setAddresses(all, now: now)
@@ -111,7 +112,7 @@ extension ICESockets {
     settle(now)
   }
 
-  /// Nothing was reached; tries again later.
+  /// The server was not reached; tries again later.
   private func fail(_ server: ConfiguredServer, _ sentence: String, at address: SocketAddress? = nil, _ now: Timestamp)
   {
     withdraw(server, now)
@@ -120,7 +121,7 @@ extension ICESockets {
     server.phase = .waiting(until: now + server.takeDelay())
   }
 
-  /// Its time is over.
+  /// The time limit of an attempt has passed.
   func timeOut(_ server: ConfiguredServer, _ now: Timestamp) {
     switch server.phase {
     case .resolving: fail(server, "Its name was not found within 5 s.", now)
@@ -186,7 +187,7 @@ extension ICESockets {
       credential: server.credential)
   }
 
-  /// What the gatherer says of a server.
+  /// Handles a failure of a server that the gatherer reports.
   func failed(_ server: ConfiguredServer, _ id: Int, _ failure: ICEServerFailure, _ now: Timestamp) {
     let address = server.asked[id]?.route.remote
     server.noteFailure(failure.description, at: address)
@@ -207,8 +208,8 @@ extension ICESockets {
       let unspecified: IPAddress = other.ip.isV4 ? .v4(0) : .v6(high: 0, low: 0, scope: 0)
       ask(server, Route(local: SocketAddress(ip: unspecified, port: port), remote: other, kind: carrier), .udp, now)
     }
-    // Else the gatherer tries again by itself where that makes sense. A server that has forgotten us is there, and is asked
-    // at once.
+    // Otherwise the gatherer tries again by itself where useful. A server that has lost the allocation is alive, and is
+    // asked at once.
     if case .allocationLost = failure, now - server.lostAt >= Self.forgettingInterval {
       server.lostAt = now
       table.write { batch in gatherer.probe(now: now, into: &batch) }
@@ -294,7 +295,7 @@ extension ICESockets: ServerStream.Delegate {
   }
 }
 
-/// A server's place, for an answer that comes by another thread.
+/// The index of a server, for an answer on another thread.
 private final class ServerPosition: @unchecked Sendable {
   // Why unchecked: made and read on the loop's thread alone; between, it only travels.
   private weak var sockets: ICESockets?

@@ -3,12 +3,12 @@ import RTCNet
 import RTCPrimitives
 import RTCWire
 
-/// A UDP port of the loop, the addresses by which it is reached, and the STUN and TURN servers that are asked from there: what
-/// one gatherer gathers from. The loop has one for all its peers; a connection in a client's role has one of its own. Lives on
-/// the loop's thread.
+/// A UDP port of the loop, its addresses, and the STUN and TURN servers that are asked from it: the sockets of one
+/// gatherer. The loop has one for all its peers; a connection in a client's role has one of its own. Lives on the
+/// loop's thread.
 final class ICESockets: Hashable, DeadlineHolder, @unchecked Sendable {
   // Why unchecked: made and used on the loop's thread alone; references travel only inside work posted to it.
-  /// Of its UDP port.
+  /// The kind of its UDP port's routes.
   let carrier: Route.Kind
   let port: UInt16
   let hasIPv4: Bool
@@ -22,14 +22,14 @@ final class ICESockets: Hashable, DeadlineHolder, @unchecked Sendable {
   var events: [CandidateGatherer.Event] = []
   private var addresses: [InterfaceAddress] = []
   private var privacy = InterfacePrivacy([], outward: [])
-  /// Whose peers offer these candidates.
+  /// The peers that offer these candidates.
   private var followers: Set<PeerSlot> = []
   private var peerStreams: PeerStreams?
   private var probedAt = Timestamp.zero
   /// Something else than the gatherer has changed.
   var isUnsettled = false
   private var settledDeadline = Timestamp.distantFuture
-  /// What was published last.
+  /// The last published candidates.
   private var published: (candidates: [ICECandidate], isComplete: Bool) = ([], true)
 
   /// - Parameter port: of the loop, by `carrier`.
@@ -48,8 +48,9 @@ final class ICESockets: Hashable, DeadlineHolder, @unchecked Sendable {
     return gathered + peerStreams.candidates(beside: gathered.filter { $0.kind == .host })
   }
 
-  /// Those that a remote peer is told: not of interfaces that do not lead to it, unless interfaces were named.
-  /// - Parameter remote: where it was heard from; nil: not known.
+  /// The candidates for a remote peer: without those of interfaces that do not lead to it, unless interfaces were
+  /// configured.
+  /// - Parameter remote: the remote peer's address; nil: unknown.
   func candidates(towards remote: IPAddress?) -> [ICECandidate] {
     guard table.options.interfaces == nil else { return candidates }
     let hidden = privacy.hidden(from: remote, servers: table.options.servers)
@@ -69,7 +70,7 @@ final class ICESockets: Hashable, DeadlineHolder, @unchecked Sendable {
   /// Every server has answered, failed, or had its time.
   var isComplete: Bool { gatherer.isComplete && !servers.contains(where: \.isBeginning) }
 
-  /// From now on the slot's peer hears of changes.
+  /// The slot's peer is notified of changes from now on.
   func follow(_ slot: PeerSlot) { followers.insert(slot) }
 
   func unfollow(_ slot: PeerSlot) { followers.remove(slot) }
@@ -90,10 +91,10 @@ final class ICESockets: Hashable, DeadlineHolder, @unchecked Sendable {
     table.options.offered(of: all, hasIPv4: hasIPv4, hasIPv6: hasIPv6)
   }
 
-  /// Where the host candidates are.
+  /// The addresses of the host candidates.
   var hostAddresses: [SocketAddress] { offered(of: addresses).map { SocketAddress(ip: $0.address, port: port) } }
 
-  /// What is known so far.
+  /// The results so far.
   var report: GatheringReport {
     let hidden = table.options.interfaces == nil ? privacy.hidden(from: nil, servers: table.options.servers) : []
     let used = Set(offered(of: addresses).filter { !hidden.contains($0.address) })
@@ -108,8 +109,8 @@ final class ICESockets: Hashable, DeadlineHolder, @unchecked Sendable {
   /// A datagram of this route is from one of the servers.
   func expects(_ route: Route) -> Bool { gatherer.expects(route) }
 
-  /// Takes what a server sent; `settle` is due afterwards.
-  /// - Returns: what a relay carried from a remote peer.
+  /// Handles a datagram of a server; call `settle` afterwards.
+  /// - Returns: the datagram of a remote peer that a relay forwarded.
   func receive(
     _ bytes: Span<UInt8>, _ route: Route, now: Timestamp, into batch: inout DatagramBatch
   ) -> (range: Range<Int>, route: Route)? {
@@ -124,14 +125,14 @@ final class ICESockets: Hashable, DeadlineHolder, @unchecked Sendable {
 
   // MARK: - Steps
 
-  /// Asks the servers whether they are still there: a peer hears nothing. Once a second at most.
+  /// Checks whether the servers still answer, because a peer receives nothing. At most once a second.
   func probe(_ now: Timestamp) {
     guard now - probedAt >= .seconds(1) else { return }
     probedAt = now
     use(now) { gatherer, batch, _ in gatherer.probe(now: now, into: &batch) }
   }
 
-  /// Runs one step of the gatherer, and what follows of it.
+  /// Runs one step of the gatherer and performs its actions.
   func use(
     _ now: Timestamp,
     _ body: (inout CandidateGatherer, inout DatagramBatch, inout [CandidateGatherer.Event]) -> Void
@@ -145,12 +146,12 @@ final class ICESockets: Hashable, DeadlineHolder, @unchecked Sendable {
       use(now) { gatherer, batch, events in gatherer.deadlineReached(now: now, into: &batch, events: &events) }
     }
     for server in servers where server.nextDeadline <= now { timeOut(server, now) }
-    // The heap has let go of these sockets.
+    // The heap has released these sockets.
     isUnsettled = true
     settle(now)
   }
 
-  /// Tells what a step of the gatherer has come to, and sets the next deadline.
+  /// Publishes the results of a step of the gatherer, and sets the next deadline.
   func settle(_ now: Timestamp) {
     let isQuiet = events.isEmpty && !isUnsettled
     isUnsettled = false
@@ -159,7 +160,7 @@ final class ICESockets: Hashable, DeadlineHolder, @unchecked Sendable {
       events = []
       for event in due { handle(event, now) }
     }
-    // What a relay has carried changes neither: this runs for every packet of it.
+    // A relayed packet changes neither; this runs for every packet.
     if isQuiet, gatherer.nextDeadline == settledDeadline { return }
     settledDeadline = gatherer.nextDeadline
     table.setDeadline(servers.reduce(gatherer.nextDeadline) { min($0, $1.nextDeadline) }, of: self)

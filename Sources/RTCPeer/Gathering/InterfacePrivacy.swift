@@ -2,11 +2,11 @@ import Glibc
 package import RTCNet
 package import RTCPrimitives
 
-/// Which of this machine's addresses are nobody's business: those of interfaces that do not lead to the remote peer. They are
-/// of containers, virtual machines and VPNs, and of networks without a way out.
+/// Finds the addresses that are not offered to a remote peer: those of interfaces that do not lead to it, such as those
+/// of containers, virtual machines and VPNs, and of networks without a default route.
 ///
-/// An interface leads to a remote peer when the kernel would send from it to where the peer, or the server it was found by, is.
-/// Those with a default route lead everywhere.
+/// An interface leads to a remote peer if the kernel would send from it to the address of the peer, or of the server
+/// that found it. Interfaces with a default route lead everywhere.
 package struct InterfacePrivacy {
   /// Interfaces that have a default route, by name.
   private let outward: Set<String>
@@ -14,9 +14,9 @@ package struct InterfacePrivacy {
   private let source: (IPAddress) -> IPAddress?
 
   /// - Parameters:
-  ///   - addresses: those of this machine that peers may be reached at.
-  ///   - outward: interfaces that have a default route, by name.
-  ///   - source: where the kernel would send from to an address.
+  ///   - addresses: the addresses of this machine at which peers can reach it.
+  ///   - outward: the names of interfaces that have a default route.
+  ///   - source: the source address that the kernel would use towards an address.
   package init(
     _ addresses: [InterfaceAddress], outward: Set<String> = defaultRoutes(),
     source: @escaping (IPAddress) -> IPAddress? = { NetworkInterfaces.source(towards: SocketAddress(ip: $0, port: 9)) }
@@ -24,10 +24,10 @@ package struct InterfacePrivacy {
     (self.addresses, self.outward, self.source) = (addresses, outward, source)
   }
 
-  /// Addresses that are not told to a remote peer.
+  /// The addresses that are not offered to a remote peer.
   /// - Parameters:
-  ///   - remote: where the remote peer was heard from; nil: not known.
-  ///   - servers: by which remote peers are found.
+  ///   - remote: the address of the remote peer; nil: unknown.
+  ///   - servers: the servers by which remote peers are found.
   package func hidden(from remote: IPAddress?, servers: [IPAddress]) -> Set<IPAddress> {
     let remote = remote.flatMap { $0.isLoopback ? nil : $0 }
     let leading = Set((servers + (remote.map { [$0] } ?? [])).compactMap(source))
@@ -49,7 +49,7 @@ package struct InterfacePrivacy {
     ].contains { name.hasPrefix($0) }
   }
 
-  /// By what the kernel tells of its routing tables.
+  /// The interfaces with a default route, from the kernel's routing tables.
   package static func defaultRoutes() -> Set<String> {
     var names: Set<String> = []
     for line in lines(of: "/proc/net/route").dropFirst() {

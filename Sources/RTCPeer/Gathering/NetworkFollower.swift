@@ -6,7 +6,8 @@ final class NetworkFollower {
   /// By which of its addresses the machine reaches others.
   private struct State: Hashable {
     var addresses: [InterfaceAddress] = []
-    /// What the kernel sends from where no other way is known; documentation's addresses stand for all (RFC 5737, RFC 3849).
+    /// The source addresses for destinations without a specific route; addresses for documentation stand for all (RFC
+    /// 5737, RFC 3849).
     var sources: [IPAddress?] = []
 
     static func now() -> State? {
@@ -32,12 +33,12 @@ final class NetworkFollower {
   /// When to look; `.distantFuture`: there is no news.
   private(set) var nextDeadline = Timestamp.distantFuture
 
-  /// A change comes in many pieces of news: those of this time are looked at once.
+  /// A change causes many notifications: those within this time are handled together.
   private static let patience = TimeDelta.milliseconds(100)
 
   init(_ loop: EventLoop) {
     state = State.now() ?? State()
-    // Where the kernel does not tell, addresses stay as they are now.
+    // Without notifications of the kernel, the addresses stay as they are now.
     news = try? NetworkNews(on: loop) { [unowned self] now in lookSoon(now) }
   }
 
@@ -50,8 +51,8 @@ final class NetworkFollower {
 
   private func lookSoon(_ now: Timestamp) { nextDeadline = min(nextDeadline, now + Self.patience) }
 
-  /// Looks at what is there now.
-  /// - Returns: nil when the news was none: routes are renewed every few seconds in some networks.
+  /// Reads the present addresses.
+  /// - Returns: nil if nothing has changed: some networks renew routes every few seconds.
   func look() -> Change? {
     nextDeadline = .distantFuture
     let former = state

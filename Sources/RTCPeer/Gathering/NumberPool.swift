@@ -1,4 +1,5 @@
-/// Numbers for what comes and goes in a loop. A route may name what has gone: a number is given again only after all others.
+/// Numbers for the ports and streams of a loop. A route may name a closed one, so a number is reused only after all
+/// others.
 struct NumberPool {
   private var taken: Set<UInt16> = []
   private var next: UInt16 = 0

@@ -17,9 +17,9 @@ final class PeerStreams {
   private static let maximumUnknown = 64
   private static let maximumUnknownOfAddress = 8
   private static let maximumStreams = 4_096
-  /// So long a connection may be there before a peer knows it.
+  /// The time that a connection may stay open before a peer knows it.
   private static let patience = TimeDelta.seconds(10)
-  /// So long nothing may come: consent is asked for every few seconds (RFC 7675).
+  /// The time without data after which a connection is closed: consent checks arrive every few seconds (RFC 7675).
   private static let idleTime = TimeDelta.seconds(60)
 
   /// - Parameter port: taken where it is free, else any other.

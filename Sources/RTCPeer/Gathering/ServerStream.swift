@@ -5,7 +5,7 @@ import RTCPrimitives
 /// A TCP connection to a TURN server, by TLS and through a proxy where that is wanted, that carries STUN messages and ChannelData
 /// (RFC 8656 §2.1). Lives on the loop's thread.
 final class ServerStream: DatagramStream, TCPConnectionDelegate {
-  /// Who hears of it, on the loop's thread.
+  /// Receives the events of a stream, on the loop's thread.
   protocol Delegate: AnyObject {
     /// Messages may be sent from now on.
     func opened(_ stream: ServerStream, now: Timestamp)
@@ -16,9 +16,9 @@ final class ServerStream: DatagramStream, TCPConnectionDelegate {
     func ended(_ stream: ServerStream, _ reason: String, now: Timestamp)
   }
 
-  /// What a stream is opened with.
+  /// The parameters of a stream.
   struct Target {
-    /// Of the server, or of the proxy.
+    /// The address of the server, or of the proxy.
     var address: SocketAddress
     /// The server's own name and port.
     var host: String

@@ -1,8 +1,8 @@
 import RTCPrimitives
 
-/// What carries messages over TCP.
+/// A TCP connection that carries messages.
 protocol DatagramStream: AnyObject {
-  /// Sends one message; what does not fit into the queue is dropped, as a datagram would be.
+  /// Sends one message; a message that does not fit into the queue is dropped, like a datagram.
   func send(_ message: Span<UInt8>)
 }
 
@@ -24,7 +24,7 @@ struct StreamTable {
     numbers.giveBack(number)
   }
 
-  /// Whose server the stream leads to.
+  /// The sockets whose server the stream leads to.
   func owner(of number: UInt16) -> ICESockets? { streams[number]?.owner }
 
   var isEmpty: Bool { streams.isEmpty }

@@ -2,7 +2,7 @@ import RTCPeer
 import RTCSCTP
 import RTCast
 
-/// The chats of calls: prints what is written there, and writes what is said here.
+/// The chats of calls: prints received messages and sends typed ones.
 actor CallChat {
   static let label = "chat"
 
@@ -11,7 +11,7 @@ actor CallChat {
 
   init(_ output: CallOutput) { self.output = output }
 
-  /// A channel of a call with `peer`; those that are no chats are left alone.
+  /// Adds the chat channel of a call with `peer`; other channels are ignored.
   func add(_ channel: DataChannel, of peer: String) {
     guard channel.label == Self.label else { return }
     channels[peer] = channel

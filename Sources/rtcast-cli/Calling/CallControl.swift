@@ -2,7 +2,7 @@ import Logging
 import RTCMedia
 import RTCast
 
-/// What `--control` does to a call.
+/// Applies the commands of `--control` to a call.
 struct CallControl: Sendable {
   let chat: CallChat
   let output: CallOutput
@@ -37,7 +37,7 @@ struct CallControl: Sendable {
     }
   }
 
-  /// Shows what the words of a command line say. What has no sound leaves the sound as it is.
+  /// Replaces the source by the one of a command line. A source without sound does not change the sound.
   private func show(_ words: [String], _ calls: CallManager) async throws(ControlError) {
     let source: CastRunner.Source
     do throws(CaptureError) { source = try await CastRunner.Source(words: words, logger) } catch {

@@ -6,7 +6,7 @@ import RTCPrimitives
 import RTCSignaling
 import RTCast
 
-/// What is told on standard output while a call goes on.
+/// The output of a call on standard output.
 struct CallOutput: Sendable {
   let isJSON: Bool
   /// Characters of a chat message that are shown; the rest is in `--json`.
@@ -19,8 +19,8 @@ struct CallOutput: Sendable {
   }
 
   /// - Parameters:
-  ///   - keys: the code of both sides' keys, where the call is connected.
-  ///   - isFailure: the program ends with a sentence that says it; people are not told twice.
+  ///   - keys: the code of both sides' keys, if the call is connected.
+  ///   - isFailure: the program ends with a sentence that says it, so it is not printed here.
   func state(_ state: CallState, room: String? = nil, keys: String? = nil, isFailure: Bool = false) {
     guard let party = state.party, let word = state.word else { return }
     var members: [(String, JSONValue)] = [
@@ -38,7 +38,7 @@ struct CallOutput: Sendable {
     keys.map { " Keys \($0): the same on both sides, unless somebody is in between." } ?? ""
   }
 
-  /// Stays below what is printed, for as long as the state lasts.
+  /// The line that stays below the output while the state lasts.
   private static func liveLine(for state: CallState) -> String {
     guard case .reconnecting(let party, _) = state else { return "" }
     return String("○ reconnecting with \(party.peer.printable)".prefix(Terminal.size.columns - 1))
@@ -139,7 +139,7 @@ struct CallOutput: Sendable {
     Terminal.print("")
   }
 
-  /// What somebody is to do; on standard error, so that what is copied from standard output is whole.
+  /// Prints an instruction on standard error, so that the text on standard output can be copied as a whole.
   func prompt(_ sentence: String) { if !isJSON { Terminal.log(sentence) } }
 
   func recorded(_ progress: RecordingProgress) {
@@ -159,7 +159,7 @@ struct CallOutput: Sendable {
     Terminal.complain(failure.sentence)
   }
 
-  /// - Parameter sentence: for people; nil: nothing is told to them.
+  /// - Parameter sentence: for people; nil: nothing is printed for them.
   private func say(
     _ name: OutputEvent.Name, _ fields: [(String, JSONValue)], _ sentence: () -> String? = { nil }
   ) {

@@ -6,7 +6,7 @@ import RTCast
 struct CallPlan: Sendable {
   enum Target: Sendable {
     case place(HubTarget.Place)
-    /// Whoever calls.
+    /// Any caller.
     case anybody
   }
 
@@ -15,7 +15,7 @@ struct CallPlan: Sendable {
   /// Ours; nil: the hub chooses.
   var name: String?
   var token: String?
-  /// What we send, sound included; empty: nothing.
+  /// The media to send, sound included; empty: nothing.
   var media = MediaSource(video: nil)
   var configuration = CallConfiguration()
   /// Servers of a preset are in `configuration`.
@@ -23,7 +23,7 @@ struct CallPlan: Sendable {
   var answer = AnswerChoice.reject
   var showsWindow: Bool
   var record: String?
-  /// Where a rate log goes, if one is wanted.
+  /// The path of the rate log; nil: none.
   var rateLog: String?
   var duration: Double?
   var isJSON: Bool

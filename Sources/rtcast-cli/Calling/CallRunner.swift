@@ -42,7 +42,7 @@ struct CallRunner {
     (happenings, report) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4_096))
   }
 
-  /// Returns when the call is over or was stopped. Failures have been told when it throws.
+  /// Runs the call and returns when it is over or was stopped. Failures were printed when it throws.
   func run() async throws {
     do throws(CastFailure) { try await perform() } catch {
       output.failed(error)
@@ -50,7 +50,7 @@ struct CallRunner {
     }
   }
 
-  /// The same, failures not told.
+  /// As `run`, but without printing failures.
   func perform() async throws(CastFailure) {
     let report = report
     try StopSignals.install { number in report.yield(.stop(number)) }
@@ -90,7 +90,7 @@ struct CallRunner {
     }
   }
 
-  /// It waits for calls, one after the other.
+  /// Whether it waits for calls, one after the other.
   private var isWaiting: Bool { if case .anybody = plan.target { true } else { false } }
 
   private func makeManager(_ peers: PeerLoop, _ rateLog: RateLog?) throws(CastFailure) -> CallManager {
@@ -142,16 +142,16 @@ struct CallRunner {
     }
   }
 
-  // MARK: - While it goes on
+  // MARK: - During the call
 
   private func follow(_ calls: CallManager, _ show: CallShow) async -> Ending {
     let control = CallControl(chat: chat, output: output, logger: logger)
-    // Another source has taken the place of the plan's, by --control.
+    // Whether a source of --control has replaced the plan's.
     var isReplaced = false
     for await happening in happenings {
       switch happening {
       case .call(.sourceEnded(let sentence)):
-        // One that was replaced meanwhile has nothing more to say.
+        // A source that was replaced meanwhile is ignored.
         guard await calls.isSourceEnded else { continue }
         if !isReplaced, let ending = sourceEnded(sentence) { return ending }
         isReplaced = false
@@ -258,7 +258,7 @@ struct CallRunner {
     try? await calls.answerCallRequest(accept: letter == "y")
   }
 
-  /// The source that came by --control has ended: what the call began with comes back.
+  /// The source of --control has ended: returns to the call's first source.
   private func takeBack(after sentence: String?, _ calls: CallManager) async throws(CallManagerError) {
     if let sentence { logger.warning("\(sentence)") }
     guard plan.media.video == nil, plan.media.audio == nil else {

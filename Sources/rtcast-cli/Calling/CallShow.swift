@@ -6,7 +6,7 @@ import RTCWindow
 import RTCast
 import Synchronization
 
-/// Where what comes is shown and recorded: a window as soon as there is a picture, a file from the first picture on.
+/// Shows and records received media: in a window as soon as there is a picture, in a file from the first picture on.
 actor CallShow {
   private var title: String
   private let name: String
@@ -64,7 +64,7 @@ actor CallShow {
     track.add(video)
   }
 
-  /// What it shows has changed.
+  /// The content of a video has changed.
   func change(_ track: RemoteVideoTrack) { videos[ObjectIdentifier(track)]?.setScreen(track.content == .screen) }
 
   func remove(_ track: RemoteVideoTrack) {
@@ -144,7 +144,7 @@ actor CallShow {
   }
 }
 
-/// Takes what comes before there is a window.
+/// Receives pictures while there is no window.
 private final class UnseenPictures: VideoSink {
   func show(_ frame: VideoFrame) {}
   func videoDidEnd() {}

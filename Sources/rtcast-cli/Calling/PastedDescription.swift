@@ -4,8 +4,8 @@ import RTCast
 /// A session description on its way through a terminal: as lines of SDP, or as the JSON `{"type":…,"sdp":…}` that browsers'
 /// consoles print.
 package enum PastedDescription {
-  /// The SDP in what was pasted; nil for what is neither.
-  /// - Parameter lines: without line feeds, blanks around them allowed.
+  /// The SDP of a pasted text; nil if the text is neither SDP nor JSON.
+  /// - Parameter lines: without line feeds; blanks around them are allowed.
   package static func sdp(in lines: [String]) -> String? {
     let trimmed = lines.map { line in
       var text = Substring(line)
@@ -20,7 +20,7 @@ package enum PastedDescription {
     return sdp
   }
 
-  /// For what is neither.
+  /// The error for a text that is neither.
   static let refusal = PublishFailure(
     kind: .protocolViolation,
     sentence:

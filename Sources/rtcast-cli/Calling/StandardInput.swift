@@ -1,10 +1,10 @@
 import Glibc
 import RTCNet
 
-/// What is typed or piped in, line by line.
+/// Reads standard input line by line.
 enum StandardInput {
-  /// Lines without their line feed, blank ones included; ends with the input. A thread of its own reads them; it is never
-  /// joined, so it keeps no process from ending. Once per process.
+  /// The lines without line feeds, blank ones included; ends with the input. A thread of its own reads them. It is
+  /// never joined, so it does not keep the process from ending. Once per process.
   static func lines() -> AsyncStream<String> {
     let (lines, feed) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingOldest(10_000))
     let thread = try? NamedThread(name: "rtc-input") {

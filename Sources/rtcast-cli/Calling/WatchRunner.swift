@@ -11,7 +11,7 @@ import RTCast
 struct WatchRunner {
   enum Source: Sendable {
     case service(String, token: String?)
-    /// Their offer is pasted here, our answer there.
+    /// The remote peer's offer is pasted here, and our answer there.
     case manual
   }
 
@@ -39,7 +39,7 @@ struct WatchRunner {
     (happenings, report) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4_096))
   }
 
-  /// Returns when the cast is over or was stopped; failures have not been told when it throws.
+  /// Watches, and returns when the cast is over or was stopped. Failures were not printed when it throws.
   func run() async throws(CastFailure) {
     let (report, logger) = (report, logger)
     try StopSignals.install { number in report.yield(.stop(number)) }

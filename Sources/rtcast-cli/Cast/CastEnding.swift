@@ -10,7 +10,7 @@ enum CastEnding: Sendable {
   case sourceLost(String)
   /// The WHIP service's connection ended.
   case publicationEnded(EndReason)
-  /// The WHIP service refuses to go on after an interruption.
+  /// The WHIP service refused to continue after an interruption.
   case publicationRefused(CastFailure)
 
   /// The source ended by itself.

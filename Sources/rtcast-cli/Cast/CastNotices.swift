@@ -3,7 +3,7 @@ import RTCNet
 import RTCPrimitives
 import RTCast
 
-/// What went wrong lately, for the status line.
+/// Recent problems, for the status line.
 struct CastNotices {
   private static let failureTime = TimeDelta.seconds(30)
 

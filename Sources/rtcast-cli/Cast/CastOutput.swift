@@ -4,7 +4,7 @@ import RTCMedia
 import RTCSignaling
 import RTCast
 
-/// What is told on standard output while a cast goes on.
+/// The output of a cast on standard output.
 struct CastOutput: Sendable {
   enum Style: Sendable {
     case json
@@ -16,7 +16,7 @@ struct CastOutput: Sendable {
 
   let style: Style
   private let isPublishing: Bool
-  /// What can be typed while the cast goes on.
+  /// The keys that have an effect during the cast.
   private let keysHint: String
 
   init(_ options: CastOptions, isFile: Bool) {
@@ -32,7 +32,7 @@ struct CastOutput: Sendable {
       }
   }
 
-  /// Whether anybody is told of statistics, so that nobody wakes up to gather them in vain.
+  /// Whether statistics are shown; if not, they need not be collected.
   var showsStatistics: Bool {
     if case .plain(let statistics) = style { statistics } else { true }
   }
@@ -109,7 +109,7 @@ struct CastOutput: Sendable {
     ).print()
   }
 
-  /// - Parameter limitation: what gives way from now on; nil: nothing any more.
+  /// - Parameter limitation: the present reduction of quality; nil: none any more.
   func limited(_ limitation: QualityLimitation?) {
     guard case .json = style else { return }
     let size = limitation?.size
@@ -145,7 +145,7 @@ struct CastOutput: Sendable {
 
   var isLive: Bool { if case .live = style { true } else { false } }
 
-  /// The recording ended; the cast goes on.
+  /// The recording ended with an error; the cast continues.
   func recordingFailed(_ sentence: String) {
     if case .json = style { OutputEvent.recordingFailed(sentence).print() }
     Terminal.complain(sentence)
@@ -159,7 +159,7 @@ struct CastOutput: Sendable {
     }
   }
 
-  /// - Parameter after: how long the cast went on, in seconds.
+  /// - Parameter after: the duration of the cast, in seconds.
   func ended(_ ending: CastEnding, after seconds: Int64) {
     switch style {
     case .json: OutputEvent.ended(ending.word).print()
@@ -170,7 +170,7 @@ struct CastOutput: Sendable {
     }
   }
 
-  /// The same sentence for a program and for a person.
+  /// Reports a failure with the same sentence for programs and people.
   func failed(_ failure: CastFailure) {
     Terminal.showLive("")
     if case .json = style { OutputEvent.failed(failure).print() }

@@ -12,16 +12,16 @@ import RTCast
 
 /// One cast from its start to its goodbye: capture, then serve or publish, then wait for a reason to end.
 struct CastRunner {
-  /// What is cast, as a command says it.
+  /// The source of a cast, as the command line describes it.
   struct Source {
     var media: MediaSource
     /// For the `capture` event: `screen`, `window` …
     var name: String
     var frameRate: Double
-    /// What the source is asked to draw or deliver; nil leaves it to the source.
+    /// The picture size to ask of the source; nil: the source's own.
     var size: PixelSize?
     var maximumSize: PixelSize?
-    /// Set for files: what the keys of the terminal act on.
+    /// The player of a file, for the keys of the terminal.
     var player: FilePlayer?
   }
 
@@ -52,7 +52,7 @@ struct CastRunner {
     (happenings, report) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4_096))
   }
 
-  /// Casts until something ends it. Failures have been told when it throws.
+  /// Casts until an event ends the cast. Failures were printed when it throws.
   func run(_ command: some CastingCommand) async throws {
     do throws(CastFailure) {
       let token = try options.viewers.token.secret(
@@ -72,14 +72,14 @@ struct CastRunner {
     }
   }
 
-  /// What the command casts, with the sound that was asked for.
+  /// The command's source, with the requested sound.
   private func source(of command: some CastingCommand) async throws(CastFailure) -> Source {
     try await Source(of: command, logger)
   }
 
   /// - Parameters:
-  ///   - token: of the service that is published to.
-  ///   - gate: who may watch.
+  ///   - token: the token of the WHIP service.
+  ///   - gate: the access control for viewers.
   private func cast(_ source: Source, _ token: Secret?, _ gate: AccessGate) async throws(CastFailure) {
     let peers = try openPeers()
     defer { peers.stop() }
@@ -87,12 +87,12 @@ struct CastRunner {
     defer { rateLog?.close() }
     var settings = broadcastOptions(source)
     settings.rateLog = rateLog?.log
-    // Who watches needs them as much as this side.
+    // Viewers need the servers as much as this side.
     settings.iceServers = peers.options.iceServers
     let broadcast = Broadcast(source.media, options: settings, peers: peers)
     if let ending = try await begin(broadcast, source) { return output.ended(ending, after: 0) }
 
-    // First, for a link that is printed is for a cast that goes on.
+    // First, since a printed link must belong to a running cast.
     let recorder: Recorder?
     do throws(CastFailure) {
       recorder = try record(broadcast)
@@ -124,8 +124,9 @@ struct CastRunner {
 
   // MARK: - Start
 
-  /// Starts the source. Viewers need not wait for one that waits itself, so after a moment it goes on starting by itself.
-  /// - Returns: why the cast is over before it began.
+  /// Starts the source. Viewers need not wait for a source that waits itself, so after a moment starting continues in
+  /// the background.
+  /// - Returns: an ending, if the cast is over before it began.
   private func begin(_ broadcast: Broadcast, _ source: Source) async throws(CastFailure) -> CastEnding? {
     let report = report
     let patience = Task { if (try? await Task.sleep(for: .milliseconds(500))) != nil { report.yield(.isSlow) } }
@@ -176,10 +177,10 @@ struct CastRunner {
     broadcast.rateControl = options.media.rateControl
     broadcast.processorLimit = options.viewers.processorLimit?.value
     if let limits = options.media.preset?.audio { broadcast.audioBitrates = limits }
-    // What comes by --control may have sound even when this source has none.
+    // Later sources of --control may have sound even if this source has none.
     broadcast.offersAudio = takesControl ? options.media.audio != .silence : nil
     if takesControl { broadcast.offeredFormats = EncodedVideoFormat.common }
-    // When a source that came by --control ends, the first one comes back.
+    // When a source of --control ends, the first one returns.
     broadcast.outlivesSource = takesControl
     broadcast.waitsForReceiver = options.destination.to != nil
     return broadcast
@@ -213,9 +214,9 @@ struct CastRunner {
     return server
   }
 
-  // MARK: - While it goes on
+  // MARK: - During the cast
 
-  /// Starts whatever reports happenings.
+  /// Starts the tasks that report events.
   private func watch(_ broadcast: Broadcast, player: FilePlayer?, _ token: Secret?) -> [Task<Void, Never>] {
     let report = report
     var tasks = [
@@ -297,7 +298,7 @@ struct CastRunner {
     var last: StatisticsReport?
     var limitation: QualityLimitation?
     var notices = CastNotices()
-    /// Another source has taken the place of `source`, by --control.
+    /// Whether a source of --control has replaced `source`.
     var isReplaced = false
     for await happening in happenings {
       switch happening {
@@ -306,7 +307,7 @@ struct CastRunner {
         output.limited(change)
         logger.info("\(change.map { "Less is sent: \($0.sentence)." } ?? "Everything is sent again.")")
       case .broadcast(.ended(let end)):
-        // One that was replaced meanwhile has nothing more to say.
+        // A source that was replaced meanwhile is ignored.
         guard broadcast.isSourceEnded else { continue }
         guard isReplaced else { return .success(CastEnding(end)) }
         isReplaced = false
@@ -349,7 +350,7 @@ struct CastRunner {
 
   // MARK: - Recording
 
-  /// Records what is sent, when that was asked for.
+  /// Records the sent media, if requested.
   private func record(_ broadcast: Broadcast) throws(CastFailure) -> Recorder? {
     guard let path = options.output.recording.record else { return nil }
     let (logger, output) = (logger, output)
@@ -420,7 +421,7 @@ struct CastRunner {
     }
   }
 
-  /// Casts what the words of a command line say; everything but the source stays as it is.
+  /// Casts the source of a command line; all other settings stay.
   private func replaceSource(_ words: [String], _ broadcast: Broadcast) async throws(CaptureError) {
     let source = try await Source(words: words, logger)
     let started = try await broadcast.replaceSource(source.media, frameRate: source.frameRate, size: source.size)
@@ -428,7 +429,7 @@ struct CastRunner {
     output.captureStarted(started, source: source.name)
   }
 
-  /// The source that came by --control has ended: the one that the cast began with comes back.
+  /// The source of --control has ended: returns to the cast's first source.
   private func takeBack(_ source: Source, after end: CaptureEnd, _ broadcast: Broadcast) async throws(CaptureError) {
     if case .lost(let sentence) = end { logger.warning("\(sentence) The first source comes back.") }
     let started = try await broadcast.replaceSource(source.media, frameRate: source.frameRate, size: source.size)

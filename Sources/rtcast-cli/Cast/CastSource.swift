@@ -3,13 +3,13 @@ import RTCMedia
 import RTCast
 
 extension CastRunner.Source {
-  /// What a command casts, with the sound that was asked for.
+  /// Makes the source of a command, with the requested sound.
   init(of command: some CastingCommand, _ logger: Logger) async throws(CastFailure) {
     self = try await command.source(logger)
     media.audio = command.cast.audioSource(own: media.audio, logger)
   }
 
-  /// What the words of a command line say, without `rtcast`: `test --pattern bars`.
+  /// Makes the source of a command line without `rtcast`, such as `test --pattern bars`.
   init(words: [String], _ logger: Logger) async throws(CaptureError) {
     do {
       guard let command = try Rtcast.parseAsRoot(words) as? any CastingCommand else {

@@ -2,7 +2,7 @@ import Glibc
 import RTCNet
 import RTCPrimitives
 
-/// What this process takes of the machine.
+/// The processor time and memory of this process.
 struct ProcessUsage {
   struct Reading: Sendable {
     /// Since the reading before, in percent of one core.

@@ -8,11 +8,11 @@ import RTCast
 struct StatisticsReport: Sendable {
   var broadcast: BroadcastStatistics
   var process: ProcessUsage.Reading
-  /// Of a file.
+  /// The progress of a file.
   var progress: ProgressBar?
-  /// What gives way now.
+  /// The present reduction of quality.
   var limitation: QualityLimitation?
-  /// What went wrong lately.
+  /// A recent problem.
   var notice: String?
 
   var event: OutputEvent { OutputEvent(.stats, pictureFigures + networkFigures + processFigures) }
@@ -129,7 +129,7 @@ struct StatisticsReport: Sendable {
         StatusLine.Piece("repair \(Figures.fixed(100 * s.repairShare, 1)) %", rank: 5),
         StatusLine.Piece("encode \(Figures.milliseconds(s.encodeTime.inMilliseconds))", rank: 7),
       ]
-      // Of the page that has least, of those that can be seen.
+      // The lowest share of all visible pages.
       if let share = s.peers.compactMap({ $0.exact }).filter(\.isVisible).map(\.share).min() {
         pieces.append(StatusLine.Piece("exact \(Figures.fixed(100 * share, 0)) %", rank: 5))
       }
@@ -142,7 +142,7 @@ struct StatisticsReport: Sendable {
 }
 
 extension StatisticsReport {
-  /// What the network of the viewer worst off bears, behind what is sent.
+  /// The bandwidth of the viewer with the worst network, behind the sent rate.
   private var estimate: String {
     broadcast.estimate.map { " of " + Figures.rate(bitsPerSecond: $0.target.bitsPerSecond) } ?? ""
   }

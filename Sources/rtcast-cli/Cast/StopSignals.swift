@@ -4,10 +4,10 @@ import Synchronization
 
 /// Ctrl-C, termination and hang-up as an orderly end. The second one ends the process at once.
 enum StopSignals {
-  /// Where the handler leaves its note: the only thing a signal handler may do is a system call.
+  /// The pipe that the handler writes to: a signal handler may only make system calls.
   private static let note = Atomic<Int32>(-1)
 
-  /// Calls `body` on a thread of its own when the first signal arrives. Once per process.
+  /// Calls `body` on its own thread when the first signal arrives. Once per process.
   static func install(_ body: @escaping @Sendable (_ signal: Int32) -> Void) throws(CastFailure) {
     signal(SIGPIPE, SIG_IGN)  // a reader that left is not a reason to die
     var pipe: [Int32] = [-1, -1]
@@ -29,7 +29,7 @@ enum StopSignals {
     for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) { handle(number) }
   }
 
-  /// What `nohup` set stays set.
+  /// Whether a signal is ignored: settings of `nohup` stay.
   private static func isIgnored(_ number: Int32) -> Bool {
     var old = sigaction()
     guard sigaction(number, nil, &old) == 0 else { return false }
@@ -49,7 +49,7 @@ enum StopSignals {
   }
 
   private static func wait(_ descriptor: Int32) -> Int32? {
-    // Some thread must be open to them, whatever the runtime's own threads block.
+    // One thread must not block the signals, whatever the runtime's threads block.
     var open = sigset_t()
     sigemptyset(&open)
     for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&open, number) }

@@ -1,14 +1,14 @@
 package import RTCast
 import RTCNet
 
-/// What `--codec auto` measured of this machine, kept from run to run in the state folder. A line says which machine and
-/// libraries it was, each further one a codec, its chroma and the microseconds for a megapixel: `AV1 444 18500`.
+/// The measurements of `--codec auto`, kept from run to run in the state folder. The first line identifies the machine
+/// and the libraries; each further line has a codec, its chroma and the microseconds for a megapixel: `AV1 444 18500`.
 package enum CodecCostsFile {
   private static let name = "codec-costs"
   /// More is not ours.
   private static let limit = 4_096
 
-  /// What was measured in an earlier run, else what is measured now, which takes about a second.
+  /// The measurements of an earlier run, else new ones, which take about a second.
   static func costs(of registry: CodecRegistry, _ tell: (String) -> Void) -> CodecCosts {
     let machine = machine(registry)
     let path = StateFolder.path.map { "\($0)/\(name)" }
@@ -19,14 +19,14 @@ package enum CodecCostsFile {
     }
     tell("Measuring for a second how fast this machine encodes; --codec auto does so once.")
     let costs = registry.measureCosts()
-    // Where nothing can be kept it is measured again the next time.
+    // If the result cannot be stored, the next run measures again.
     if let path, (try? StateFolder.make()) != nil {
       try? WholeFile.writeSecretly(Array(text(costs, of: machine).utf8), to: path)
     }
     return costs
   }
 
-  /// Nil for another machine's, and for what cannot be read.
+  /// Parses the file; nil if it belongs to another machine or is malformed.
   package static func parse(_ text: String, of machine: String) -> CodecCosts? {
     let lines = text.split(separator: "\n")
     guard lines.first.map(String.init) == machine else { return nil }
@@ -47,7 +47,7 @@ package enum CodecCostsFile {
     return ([machine] + lines).joined(separator: "\n") + "\n"
   }
 
-  /// Another processor or another library has other costs.
+  /// Identifies the processor and the libraries, since the costs depend on both.
   private static func machine(_ registry: CodecRegistry) -> String {
     let model =
       ProcFile.text("/proc/cpuinfo")?.split(separator: "\n").first { $0.hasPrefix("model name") }

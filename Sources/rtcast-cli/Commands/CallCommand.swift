@@ -75,7 +75,7 @@ struct CallCommand: AsyncParsableCommand {
   }
 }
 
-/// What a call shows.
+/// The source of a call's video.
 struct CallSourceOptions: ParsableArguments {
   @Flag(help: "Show this screen; also chosen by --monitor, --region and --window.")
   var screen = false
@@ -111,7 +111,7 @@ struct CallSourceOptions: ParsableArguments {
     }
   }
 
-  /// As the casting commands make it; nil: no video.
+  /// Makes the source as the casting commands do; nil: no video.
   func source(_ media: MediaOptions, _ logger: Logger) async throws(CastFailure) -> CastRunner.Source? {
     if showsScreen { return part.source(media, logger) }
     if let camera { return CameraChoice.source(camera, media) }
@@ -138,7 +138,7 @@ enum AnswerChoice: String, ExpressibleByArgument, CaseIterable {
   case auto, ask, reject
 }
 
-/// What a call tells and takes while it goes on.
+/// The output and control options of a call.
 struct CallOutputOptions: ParsableArguments {
   @OptionGroup var recording: RecordOptions
   @OptionGroup var control: ControlOptions

@@ -38,7 +38,7 @@ struct CameraCommand: CastingCommand {
   func source(_ logger: Logger) -> CastRunner.Source { CameraChoice.source(device, cast.media, passesThrough: copy) }
 }
 
-/// Which camera, as typed.
+/// The choice of a camera, as typed.
 enum CameraChoice {
   /// The word for `--camera` without a device.
   static let first = "first"

@@ -3,7 +3,7 @@ import Logging
 import RTCIsolation
 import RTCast
 
-/// What `rtcast watch` and `rtcast call` start: a process that decodes one video or sound.
+/// The process that `rtcast watch` and `rtcast call` start to decode one video or sound.
 struct DecoderHostCommand: ParsableCommand {
   static let name = "decoder-host"
 
@@ -30,7 +30,7 @@ extension CodecRegistry {
 
 extension IsolatedDecoders {
   /// Decoders in processes of this program.
-  /// - Parameter report: told what a person is to know.
+  /// - Parameter report: receives messages for the user.
   static func rtcast(report: @escaping @Sendable (String) -> Void) -> IsolatedDecoders {
     IsolatedDecoders(
       program: ChildProgram(executable: "/proc/self/exe", arguments: [DecoderHostCommand.name]), report: report)

@@ -49,7 +49,7 @@ struct FileCommand: CastingCommand {
     return source
   }
 
-  /// - Parameter keepsCopy: what is passed through stays so, whatever a preset says of rates and sizes.
+  /// - Parameter keepsCopy: passed-through media stay so, whatever rates and sizes a preset has.
   static func source(
     _ path: String, _ options: FilePlayer.Options, _ media: MediaOptions, keepsCopy: Bool = false
   ) throws(CastFailure) -> CastRunner.Source {

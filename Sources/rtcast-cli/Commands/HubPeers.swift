@@ -2,7 +2,7 @@ import Glibc
 import RTCSignaling
 import RTCSignalingNIO
 
-/// Who is at a hub, asked once. The asker needs a name like everybody; others do not see it.
+/// Requests the list of peers at a hub once. The request needs a name, which other peers do not see.
 enum HubPeers {
   /// - Parameters:
   ///   - hub: nil: `RTCAST_SERVER` says.

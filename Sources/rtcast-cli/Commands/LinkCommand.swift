@@ -108,7 +108,7 @@ struct LinkCommand: AsyncParsableCommand {
     show(link, token: text, url: "\(url)#token=\(text)")
   }
 
-  /// Where it leads, and what it is signed with.
+  /// The server's address, and the secret to sign with.
   private func server() throws(CastFailure) -> (WebAddress, Secret) {
     var written = address
     if address == "-" { written = readLine(strippingNewline: true) ?? "" }
@@ -123,7 +123,7 @@ struct LinkCommand: AsyncParsableCommand {
       throw CastFailure(.usage, "\"\(plain)\" is not a link to a cast or hub; it must look like https://host:8080/.")
     }
     var found = try token.secret(link: fragment.token)
-    // The kept secret is this machine's hub's, and no other server takes what it signs.
+    // The kept secret belongs to this machine's hub; no other server accepts links signed with it.
     if found == nil, KeptSecret.isSecret(of: base) { found = try KeptSecret.find() }
     guard let secret = found else {
       let kept = KeptSecret.addresses.first.map {
@@ -192,7 +192,7 @@ extension AccessRight: ExpressibleByArgument {}
 struct LinkLifetime: Sendable, Equatable {
   /// Nil: for ever.
   let seconds: Int64?
-  /// As it was written.
+  /// The lifetime as written.
   let text: String
 
   static let usual = LinkLifetime(seconds: 86_400, text: "24h")

@@ -128,7 +128,7 @@ extension ListCommand.Part {
   fileprivate var key: String { rawValue }
 }
 
-/// A library of the search path, and what it says of itself.
+/// A library of the search path, and its description.
 private struct FoundPlugin {
   var library: PluginSearch.Found
   var description: Result<PluginDescription, CaptureError>
@@ -142,7 +142,7 @@ private struct FoundPlugin {
   }
 }
 
-/// What this machine has; what was not looked for is nil.
+/// The results of the search; nil: not searched.
 private struct Finds {
   var screens: Result<X11Screens, CaptureError>?
   var cameras: Result<[FoundCamera], CaptureError>?

@@ -51,9 +51,9 @@ struct PipeCommand: CastingCommand {
   }
 }
 
-/// What comes in.
+/// The input's format and timing.
 struct PipeOptions: ParsableArguments {
-  /// What raw pictures may be.
+  /// The formats of raw pictures.
   enum RawFormat: String, CaseIterable, ExpressibleByArgument {
     case bgra, i420, nv12
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import RTCCapturePlugin
 
-/// What `rtcast plugin --isolate` and `rtcast list` start: a process for one plugin.
+/// The process that `rtcast plugin --isolate` and `rtcast list` start for one plugin.
 struct PluginHostCommand: ParsableCommand {
   static let name = "plugin-host"
 

@@ -94,7 +94,7 @@ struct ServeCommand: AsyncParsableCommand {
   }
 }
 
-/// What keeps one client from taking everything.
+/// The limits that keep one client from using all resources.
 struct ServeLimits: ParsableArguments {
   @Option(help: ArgumentHelp("Maximum number of connections.", valueName: "n")) var maxConnections = 4096
   @Option(help: ArgumentHelp("Maximum number of registered names.", valueName: "n")) var maxPeers = 2048

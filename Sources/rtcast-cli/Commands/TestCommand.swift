@@ -35,7 +35,7 @@ struct TestCommand: CastingCommand {
   }
 }
 
-/// What is drawn and played.
+/// The test picture and tone.
 struct TestOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Pattern to draw.", valueName: "name"))
   var pattern: SyntheticPattern = .clock

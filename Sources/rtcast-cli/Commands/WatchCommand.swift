@@ -65,7 +65,7 @@ struct WatchCommand: AsyncParsableCommand {
   }
 }
 
-/// How the cast is reached and shown.
+/// The options of the connection and the window.
 struct WatchConnectionOptions: ParsableArguments {
   @OptionGroup var hub: HubOptions
   @OptionGroup var token: TokenOptions
@@ -78,7 +78,7 @@ struct WatchConnectionOptions: ParsableArguments {
   var preset: Preset?
 }
 
-/// What is told and kept while the cast is watched.
+/// The recording and output options of `watch`.
 struct WatchOutputOptions: ParsableArguments {
   @OptionGroup var recording: RecordOptions
   @OptionGroup var run: RunOptions

@@ -22,14 +22,13 @@ package enum ControlCommand: Hashable, Sendable {
   case contentHint(ContentHint)
   case keyFrame
   case mute(Bool)
-  /// Of a call: a line of its chat.
+  /// Sends a line of chat (calls).
   case say(String)
-  /// Of an incoming call: accepts it, or rejects it.
+  /// Accepts or rejects an incoming call.
   case answer(Bool)
-  /// Of a call: ends it.
+  /// Ends the call.
   case hangUp
-  /// Of a cast that serves viewers, and of a hub: a signed link lets nobody in any more. The link, its token, or its
-  /// identifier.
+  /// Revokes a signed link (casts that serve viewers, and hubs): the link, its token, or its identifier.
   case revoke(String)
 
   package init(parsing line: some Sequence<UInt8>) throws(ControlError) {
@@ -40,7 +39,7 @@ package enum ControlCommand: Hashable, Sendable {
     self = try ControlFields(tree).command()
   }
 
-  /// What takes commands.
+  /// A kind of program that takes commands.
   package enum Taker: String, Sendable {
     case cast, call, hub
   }
@@ -54,7 +53,7 @@ package enum ControlCommand: Hashable, Sendable {
     }
   }
 
-  /// Refuses what is for others.
+  /// Refuses a command for another kind of program.
   package func check(in taker: Taker) throws(ControlError) {
     guard !takers.contains(taker) else { return }
     let others = takers.map { "\($0.rawValue)s" }.joined(separator: " and ")
@@ -214,7 +213,7 @@ private struct ControlFields {
     }
   }
 
-  /// What somebody typed may be long or hold control characters.
+  /// User input may be long or contain control characters.
   private static func shown(_ text: String) -> String {
     String(
       String.UnicodeScalarView(text.unicodeScalars.prefix(60).map { $0.value < 0x20 || $0.value == 0x7F ? "?" : $0 }))

@@ -3,10 +3,10 @@ import RTCNet
 
 /// Commands to a running cast, line by line.
 package enum ControlInput {
-  /// The commands that come from `descriptor`, in order; ends with the input, which is no reason to end the cast.
+  /// The commands from `descriptor`, in order. The end of the input does not end the cast.
   ///
-  /// A thread of its own reads them. It is never joined, so it keeps no process from ending, whatever it waits for. Nobody who
-  /// takes no commands makes it hoard them: it reads on when there is room.
+  /// A thread of its own reads them. It is never joined, so it does not keep the process from ending. If commands are
+  /// not taken, it stops reading until there is room.
   package static func commands(
     from descriptor: Int32 = STDIN_FILENO
   ) -> AsyncStream<Result<ControlCommand, ControlError>> {

@@ -1,10 +1,10 @@
-/// Cuts bytes into lines, however they come in pieces. Memory stays bounded: a line that is too long is told of once,
-/// where it ends, and let go.
+/// Splits a stream of bytes into lines. Memory is bounded: a line that is too long is reported once, at its end, and
+/// discarded.
 package struct LineSplitter: Sendable {
   package struct Line: Hashable, Sendable {
     /// From 1; blank lines count.
     package var number: Int
-    /// Without line feed, nor a carriage return before it; nil: too long.
+    /// The line without line feed and carriage return; nil: too long.
     package var bytes: [UInt8]?
   }
 
@@ -33,7 +33,7 @@ package struct LineSplitter: Sendable {
     return lines
   }
 
-  /// What stands after the last line feed, at the end of the input; nil when that is nothing or blank.
+  /// The text after the last line feed, at the end of the input; nil if it is empty or blank.
   package mutating func end() -> Line? { line.isEmpty ? nil : endLine() }
 
   private mutating func endLine() -> Line? {

@@ -4,9 +4,9 @@ package import RTCSignaling
 package struct Check: Sendable {
   package enum Verdict: String, Sendable {
     case works
-    /// Casting goes on without it, at a price.
+    /// Casting works without it, at a cost.
     case lacks
-    /// Nothing can be cast.
+    /// Casting is not possible.
     case fails
 
     var mark: String {
@@ -20,9 +20,9 @@ package struct Check: Sendable {
 
   package var name: String
   package var verdict: Verdict
-  /// What was found.
+  /// The result of the check.
   package var finding: String
-  /// What to install or do; nil when there is nothing to do.
+  /// The remedy; nil if there is nothing to do.
   package var advice: String?
   /// Further fields of the JSON object.
   package var details: [(String, JSONValue)] = []

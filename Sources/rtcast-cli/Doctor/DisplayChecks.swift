@@ -2,7 +2,7 @@ import Glibc
 import RTCCaptureX11
 import RTCMedia
 
-/// The X display and what it offers to a capturer.
+/// Checks the X display and its extensions for capturing.
 struct DisplayChecks {
   var display: String?
 

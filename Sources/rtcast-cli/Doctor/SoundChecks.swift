@@ -1,7 +1,7 @@
 import RTCAudio
 import RTCMedia
 
-/// The sound server and what it has; pictures are cast without it.
+/// Checks the sound server and its devices; pictures do not need them.
 enum SoundChecks {
   static func run() -> [Check] {
     let found: PulseDevices

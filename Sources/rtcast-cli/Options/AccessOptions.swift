@@ -3,7 +3,7 @@ import Logging
 import RTCPrimitives
 import RTCSignaling
 
-/// Who is let in at a server of ours, and by which names and sites: the same for casts and for the hub.
+/// The access control of a server, its names, and the sites that may embed its pages; for casts and the hub.
 struct AccessOptions: ParsableArguments {
   @Flag(
     name: .customLong("open"),
@@ -78,8 +78,8 @@ struct AccessOptions: ParsableArguments {
     return try AuditFile(audit, logger)
   }
 
-  /// What the server shows by TLS; nil: it speaks plain HTTP.
-  /// - Parameter addresses: of this machine, for a certificate that is made here.
+  /// The server's TLS certificate; nil: plain HTTP.
+  /// - Parameter addresses: the addresses of this machine, for a new certificate.
   func certificate(addresses: @autoclosure () -> [String]) throws(CastFailure) -> ServeCertificate? {
     if let tlsCert, let tlsKey { return try ServeCertificate(certificate: tlsCert, key: tlsKey) }
     return tls ? try ServeCertificate.kept(addresses: addresses()) : nil

@@ -3,9 +3,9 @@ import Logging
 import RTCAudio
 import RTCMedia
 
-/// What `--audio` asks for.
+/// The value of `--audio`.
 package enum AudioChoice: Hashable, Sendable {
-  /// What this machine plays.
+  /// The sound that this machine plays.
   case desktop
   case microphone
   /// The source's own.
@@ -32,8 +32,8 @@ package enum AudioChoice: Hashable, Sendable {
 
 extension AudioChoice {
   /// - Parameters:
-  ///   - own: the source's.
-  ///   - isCall: others are heard by the same sound server, which is asked to keep them out of the microphone.
+  ///   - own: the source's own audio.
+  ///   - isCall: the sound server also plays remote peers, and is asked to cancel their echo.
   func source(own: (any AudioSource)?, isCall: Bool, _ logger: Logger) -> (any AudioSource)? {
     let target: PulseTarget
     switch self {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import RTCSignaling
 
-/// Where `--to` leads.
+/// The destination of `--to`.
 package enum CastTarget: Hashable, Sendable {
   /// The URL of a WHIP service, and the token that stood behind its `#`.
   case whip(String, token: String? = nil)
@@ -32,7 +32,7 @@ package enum CastTarget: Hashable, Sendable {
     }
   }
 
-  /// What stood behind the `#`.
+  /// The token in the link's fragment.
   package var token: String? {
     switch self {
     case .whip(_, let token): token
@@ -86,7 +86,7 @@ package struct HubTarget: Hashable, Sendable {
   }
 }
 
-/// What `--server` and RTCAST_SERVER say.
+/// The hub of `--server` and RTCAST_SERVER.
 enum HubChoice {
   static func address(_ text: String) throws -> LinkedHub {
     guard let hub = LinkedHub(text) else {

@@ -2,7 +2,7 @@ public import ArgumentParser
 import RTCMedia
 public import RTCSignaling
 
-/// What every casting command takes.
+/// The options of every casting command.
 package struct CastOptions: ParsableArguments {
   package init() {}
 
@@ -70,7 +70,7 @@ struct DestinationOptions: ParsableArguments {
   @OptionGroup var hub: HubOptions
 }
 
-/// What a cast tells and takes while it goes on.
+/// The output and control options of a cast.
 struct CastOutputOptions: ParsableArguments {
   @OptionGroup var recording: RecordOptions
   @OptionGroup var control: ControlOptions

@@ -2,7 +2,7 @@ import ArgumentParser
 import RTCast
 package import RTCMedia
 
-/// What `--codec` names.
+/// The value of `--codec`.
 package enum CodecOption: Hashable, ExpressibleByArgument {
   /// Chosen by viewers, content and machine.
   case auto
@@ -19,7 +19,7 @@ package enum CodecOption: Hashable, ExpressibleByArgument {
     }
   }
 
-  /// What this program can be asked for.
+  /// The possible values.
   package static var allValueStrings: [String] { ["auto"] + CodecRegistry.standard.codecs.map(\.rawValue) }
 
   /// Nil for `auto`.

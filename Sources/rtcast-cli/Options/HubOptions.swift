@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import RTCSignaling
 
-/// Where peers and rooms are found, and what is shown of them: for `call`, `watch`, and every cast with `--to NAME`.
+/// The hub of peers and rooms, and the window: for `call`, `watch`, and every cast with `--to NAME`.
 struct HubOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

@@ -5,7 +5,7 @@ public import RTCMedia
 import RTCPrimitives
 import RTCast
 
-/// What is sent: the same options with the same meaning for every command that sends.
+/// The options of the sent media: the same for every command that sends.
 package struct MediaOptions: ParsableArguments {
   package init() {}
 
@@ -126,7 +126,7 @@ package struct MediaOptions: ParsableArguments {
   }
 }
 
-/// What holds in the end: an option that was given, else what the preset says, else the default.
+/// The resulting values: the option, else the preset's value, else the default.
 extension MediaOptions {
   /// VP8 decodes everywhere; it has no full chroma, for which the first codec that does is taken.
   package var codec: VideoCodec {
@@ -161,12 +161,12 @@ extension MediaOptions {
     bitrate.map { bitrateLimits($0) } ?? preset?.video ?? .defaultForVideo
   }
 
-  /// The same with this starting and maximum rate.
+  /// A copy with this starting and maximum rate.
   func bitrateLimits(_ bitrate: BitRate) -> BitrateLimits {
     var limits = preset?.video ?? .defaultForVideo
     limits.minimum = min(limits.minimum, bitrate)
     limits.maximum = bitrate
-    // Steps of fifteen percent would take minutes to get there; who names a rate knows the network.
+    // Steps of fifteen percent would take minutes to reach the rate, and a user who names a rate knows the network.
     limits.start = rateControl == .stepped ? bitrate : min(limits.start, bitrate)
     return limits
   }
@@ -206,7 +206,7 @@ extension ScalabilityMode: ExpressibleByArgument {
   /// In capitals or not.
   public init?(argument: String) { self.init(rawValue: argument.uppercased()) }
 
-  /// As they are written.
+  /// The values as written on the command line.
   public static var allValueStrings: [String] { allCases.map(\.rawValue) }
 }
 
@@ -218,6 +218,6 @@ extension ChromaSampling: ExpressibleByArgument {
     self = found
   }
 
-  /// As they are written.
+  /// The values as written on the command line.
   public static var allValueStrings: [String] { allCases.map(\.name) }
 }

@@ -71,9 +71,9 @@ package struct NetworkOptions: ParsableArguments {
   /// The value of `RTCAST_ICE_SERVERS`.
   package static var environment: String? { getenv("RTCAST_ICE_SERVERS").map { String(cString: $0) } }
 
-  /// What the media plane is made with.
+  /// The options of the media plane.
   /// - Parameters:
-  ///   - preset: whose servers count unless options name some.
+  ///   - preset: its servers count unless options name some.
   ///   - isTold: whether a hub or a service may name servers later.
   ///   - environment: the value of `RTCAST_ICE_SERVERS`.
   package func peerOptions(
@@ -99,7 +99,7 @@ package struct NetworkOptions: ParsableArguments {
   }
 
   /// Opens the media plane.
-  /// - Parameter host: of the hub or service by which remote peers are found; nil: they come by themselves.
+  /// - Parameter host: the host of the hub or service by which remote peers are found; nil: remote peers connect here.
   func openPeers(
     preset: Preset?, isTold: Bool, by host: HostName? = nil, _ logger: Logger
   ) throws(CastFailure) -> PeerLoop {
@@ -116,7 +116,7 @@ package struct NetworkOptions: ParsableArguments {
     do { return try PeerLoop(options) } catch { throw CastFailure(.unavailable, "\(error)") }
   }
 
-  /// Of a host by name or address; none when nobody knows it, or it is this machine.
+  /// The addresses of a host by name or address; empty if it is unknown or this machine.
   private static func addresses(of host: HostName) -> [IPAddress] {
     if let address = IPAddress(host.text) { return address.isLoopback ? [] : [address] }
     guard !host.isLoopback else { return [] }

@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// `--cpu-limit`: processor time, in per cent of one core, 1 to 6400.
 package struct ProcessorShare {
-  /// Of one core's time.
+  /// The share of one core's time.
   package let value: Double
 
   package init(parsing text: String) throws {

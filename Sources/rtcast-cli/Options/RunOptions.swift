@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// How long a command runs and what it reports: the same for all that run for a while.
+/// The duration of a command and its output: the same for all commands that keep running.
 struct RunOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"), transform: { try Self.duration($0) })

@@ -3,7 +3,7 @@ import Logging
 import RTCCaptureX11
 import RTCMedia
 
-/// Which screen, or which part of it: for `rtcast screen` and `rtcast call`.
+/// The screen, or the part of it, for `rtcast screen` and `rtcast call`.
 struct ScreenOptions: ParsableArguments {
   @Option(help: ArgumentHelp("X display. (default: $DISPLAY)", valueName: "name"))
   var display: String?

@@ -29,9 +29,9 @@ package struct TokenOptions: ParsableArguments {
   /// A token is named on the command line.
   var isGiven: Bool { token != nil || tokenFile != nil }
 
-  /// What was given: by option, else in a link, else by a preset, else in the environment; nil: no token.
+  /// The token: of the option, else of the link, else of the preset, else of the environment; nil: none.
   /// - Parameters:
-  ///   - link: the token of the link that is opened.
+  ///   - link: the token of the opened link.
   ///   - preset: the preset's token.
   package func secret(
     link: String? = nil, preset: String? = nil,
@@ -60,7 +60,7 @@ package struct Secret: Hashable, Sendable {
     self.token = token
   }
 
-  /// Refuses what anybody guesses. Those of other servers are theirs to choose.
+  /// The minimum length of this server's secret; a shorter one can be guessed. Tokens of other servers may be shorter.
   package static let shortest = 6
 
   /// The secret of a server of ours.

@@ -5,15 +5,15 @@ package import RTCSignaling
 package struct OutputEvent: Sendable {
   /// `event` in the object.
   package enum Name: String, CaseIterable, Sendable {
-    // Of casts, calls and the hub.
+    // Casts, calls and the hub.
     case listening, peer, ended, error
-    // Of casts and calls.
+    // Casts and calls.
     case stats, control, recorded, description
-    // Of casts.
+    // Casts.
     case capture, source, limitation
-    // Of calls.
+    // Calls.
     case registered, track, muted, chat, message, signaling
-    // Of the hub.
+    // The hub.
     case stream
   }
 
@@ -31,13 +31,13 @@ package struct OutputEvent: Sendable {
   func print() { Terminal.print(object.text) }
 }
 
-/// What several commands tell.
+/// Events of several commands.
 extension OutputEvent {
   static func failed(_ failure: CastFailure) -> OutputEvent {
     OutputEvent(.error, [("message", .string(failure.sentence)), ("status", .count(failure.status.rawValue))])
   }
 
-  /// The recording ended, what was recorded goes on.
+  /// The recording ended with an error; the rest continues.
   static func recordingFailed(_ sentence: String) -> OutputEvent {
     OutputEvent(.error, [("recording", .bool(true)), ("message", .string(sentence))])
   }

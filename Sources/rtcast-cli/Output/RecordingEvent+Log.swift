@@ -2,7 +2,7 @@ import Logging
 import RTCCaptureFile
 
 extension RecordingEvent {
-  /// Tells the person what becomes of a recording; its end before its time goes to `fail`.
+  /// Reports an event of a recording to the user; a premature end goes to `fail`.
   func log(to logger: Logger, orFail fail: (_ sentence: String) -> Void) {
     switch self {
     case .started(let path): logger.info("Recording into \(path).")
@@ -16,7 +16,7 @@ extension RecordingProgress {
   /// A finished recording has left a file: one into which no picture came is removed.
   var hasFile: Bool { safeBytes > 0 }
 
-  /// What became of a finished recording, for a person.
+  /// The result of a finished recording, for the user.
   var sentence: String {
     hasFile
       ? "Recorded into \(path)." : "Nothing was recorded: no picture and no sound came, so there is no \(path)."

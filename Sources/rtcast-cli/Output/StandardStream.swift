@@ -5,15 +5,15 @@ import Synchronization
 /// Standard output or standard error, which nobody waits for: what its reader does not take at once is kept up to a bound,
 /// beyond which whole lines are left out. A reader that stops reading must not stop a cast. Any thread.
 package final class StandardStream: Sendable {
-  /// Of this process.
+  /// Standard output of this process.
   static let output = StandardStream(STDOUT_FILENO)
   static let error = StandardStream(STDERR_FILENO)
 
-  /// What a write had to say for the first time.
+  /// A problem of a write, reported once.
   package enum Trouble: Equatable, Sendable {
-    /// The reader is behind by all that is kept; lines are left out from here on.
+    /// The reader is too slow and the buffer is full; lines are left out from here on.
     case behind
-    /// Nothing can be written any more, by the error number.
+    /// The stream failed with this error number.
     case failed(Int32)
 
     /// A sentence, of standard output.
@@ -49,8 +49,8 @@ package final class StandardStream: Sendable {
   /// The error number, once something could not be written.
   package var failure: Int32? { state.withLock(\.failure) }
 
-  /// Writes it whole, now or later, or leaves it out whole.
-  /// - Returns: what somebody should be told; each trouble once, and `behind` again after the reader had caught up.
+  /// Writes a text as a whole, now or later, or leaves it out.
+  /// - Returns: a problem to report; each once, and `behind` again after the reader had caught up.
   package func write(_ text: String) -> Trouble? {
     let bytes = Array(text.utf8)
     return state.withLock { state in
@@ -72,7 +72,8 @@ package final class StandardStream: Sendable {
     while !state.withLock({ $0.backlog.isEmpty }), isWritable(within: milliseconds) { state.withLock { push(&$0) } }
   }
 
-  /// What has come while nobody read leaves as it is read. Where no thread is to be had, it leaves with what is written next.
+  /// Writes the buffered text as fast as it is read. If no thread is available, it is written together with the next
+  /// text.
   private func startDraining(_ state: inout State) {
     let thread = try? NamedThread(name: "rtc-output") { [self] in
       var isDone = false
@@ -87,7 +88,7 @@ package final class StandardStream: Sendable {
     state.isDraining = thread != nil
   }
 
-  /// As much as leaves without waiting: a pipe with room has room for PIPE_BUF bytes.
+  /// Writes as much as possible without waiting: a pipe with room has room for PIPE_BUF bytes.
   private func push(_ state: inout State) {
     var start = 0
     while start < state.backlog.count, isWritable(within: 0) {

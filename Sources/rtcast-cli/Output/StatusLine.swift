@@ -1,6 +1,6 @@
 /// One line made of pieces, of which the least important go first when it does not fit.
 package struct StatusLine: Sendable {
-  /// A piece of the line. Those with the highest `rank` are left out first.
+  /// A piece of the line. Pieces with the highest `rank` are left out first.
   package struct Piece: Sendable {
     package var text: String
     package var rank: Int

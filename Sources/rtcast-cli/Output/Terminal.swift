@@ -2,11 +2,11 @@ import Glibc
 import RTCPrimitives
 import Synchronization
 
-/// Standard output and standard error, line by line. The live line, if there is one, stays below whatever is printed.
-/// Any thread.
+/// Standard output and standard error, line by line. The live line, if there is one, stays below the output. Any
+/// thread.
 ///
-/// Everything that is shown goes through here, and nothing in a text reaches the terminal as a command: who calls need not
-/// know which part of a sentence came from elsewhere (`foreignText`). The program's own colours are added here.
+/// All output goes through here, so that no text reaches the terminal as a control sequence, even if a part of a
+/// sentence came from elsewhere (`foreignText`). The program's own colours are added here.
 enum Terminal {
   private static let live = Mutex("")
 
@@ -50,7 +50,7 @@ enum Terminal {
     }
   }
 
-  /// Before anything is printed: what is printed leaves before the process does.
+  /// Call before the first output: ensures that printed text is written before the process ends.
   static func prepare() {
     atexit {
       StandardStream.output.flush()

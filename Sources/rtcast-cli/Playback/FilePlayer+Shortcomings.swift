@@ -2,7 +2,7 @@ import Logging
 import RTCCaptureFile
 
 extension FilePlayer {
-  /// Says what of the file is not played as it is meant, now and once it turns out, until the file is let go.
+  /// Reports the parts of the file that cannot be played as intended, now and when they are found.
   func tellShortcomings(to logger: Logger) {
     for notice in notices { logger.warning("\(notice)") }
     let events = events

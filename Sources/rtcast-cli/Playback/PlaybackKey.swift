@@ -1,4 +1,4 @@
-/// What a key means while a file plays.
+/// The action of a key while a file plays.
 package enum PlaybackKey: Hashable, Sendable {
   case pause
   case back
@@ -7,7 +7,7 @@ package enum PlaybackKey: Hashable, Sendable {
   case end
 }
 
-/// Finds keys in what a terminal sends, arrow keys included, however the bytes are cut.
+/// Finds keys, arrow keys included, in the bytes of a terminal, which may arrive in any pieces.
 package struct PlaybackKeyReader: Sendable {
   private enum State {
     case plain

@@ -3,7 +3,7 @@ package import RTCEngine
 /// A picture of rate logs: for each connection the rates, the delays and the losses over time, one above the other. SVG 1.1,
 /// without anything from elsewhere.
 package struct RateChart {
-  /// What the path is known to bear.
+  /// The known capacity of the network over time.
   package struct Schedule: Hashable, Sendable {
     /// From a time on, in seconds since the connection began; bit/s.
     package struct Step: Hashable, Sendable {
@@ -177,7 +177,7 @@ package struct RateChart {
     }
   }
 
-  /// What falls on one column of the picture: of all points the first, the lowest, the highest and the last.
+  /// The points in one column of the picture: the first, the lowest, the highest and the last.
   private struct Column {
     let x, first: Double
     private var low, high, last: Double
@@ -200,7 +200,7 @@ package struct RateChart {
     }
   }
 
-  /// Where values stand in the picture.
+  /// The position of values in the picture.
   private struct Panel {
     var top, height, end: Double
     var maximum = 1.0

@@ -3,14 +3,14 @@ import Logging
 import RTCast
 import Synchronization
 
-/// The file of `--rtc-log`. What cannot be written is told of once.
+/// The file of `--rtc-log`. A write error is reported once.
 final class RateLogFile: Sendable {
   static let flags = O_WRONLY | O_TRUNC | O_NOFOLLOW
   static let mode: mode_t = 0o600
 
   let log: RateLog
 
-  /// Makes the file, or empties the one that is there. Others than this user cannot read it: it names who watches.
+  /// Makes the file, or empties it. Only this user can read it, since it names viewers.
   init(_ path: String, _ logger: Logger) throws(CastFailure) {
     let file = NamedFile.create(path, Self.flags, mode: Self.mode)
     guard file >= 0 else { throw Self.failure(path, -file) }

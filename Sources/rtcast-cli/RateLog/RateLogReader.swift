@@ -2,10 +2,9 @@ import RTCEngine
 import RTCPrimitives
 package import RTCast
 
-/// Reads a rate log that anybody may have written, in pieces of any size: what is wrong with a line is remembered under
-/// its number, and the other lines count.
+/// Reads an untrusted rate log, in pieces of any size. Errors are kept with their line numbers; the other lines count.
 package struct RateLogReader {
-  /// What the log says of one connection.
+  /// The records of one connection.
   package struct Connection {
     package var series: RateSeries
     package var replay: RateLogReplay
@@ -23,7 +22,7 @@ package struct RateLogReader {
 
   /// In the order in which they began.
   package private(set) var connections: [Connection] = []
-  /// The first of them; `badLineCount` says how many there are.
+  /// The first bad lines; `badLineCount` is their number.
   package private(set) var badLines: [BadLine] = []
   package private(set) var badLineCount = 0
   package private(set) var lineCount = 0
@@ -42,7 +41,7 @@ package struct RateLogReader {
     for line in splitter.take(bytes) { take(line) }
   }
 
-  /// No more comes. A last line without a line feed was cut off when its writer died, unless it is whole.
+  /// Ends the input. A last line without a line feed was cut off when its writer ended, unless it is complete.
   package mutating func end() {
     if let line = splitter.end() { take(line) }
     lineCount = splitter.count
@@ -65,7 +64,7 @@ package struct RateLogReader {
   private mutating func refuse(_ problem: String) {
     badLineCount += 1
     if badLines.count < Self.keptBadLines { badLines.append(BadLine(number: lineCount, problem: problem)) }
-    // Whose it was is not known.
+    // Its connection is unknown.
     noteGap()
   }
 

@@ -1,7 +1,7 @@
 package import RTCEngine
 package import RTCPrimitives
 
-/// What a rate log says of one connection over time, as far as it is drawn. Times are seconds since the connection began.
+/// The values of one connection over time, as drawn. Times are seconds since the connection began.
 package struct RateSeries: Sendable {
   package let id: String
   package let algorithm: RateControlAlgorithm
@@ -14,9 +14,9 @@ package struct RateSeries: Sendable {
   package private(set) var sentBytes: [(time: Double, bytes: Double)] = []
   /// When packets left, and how long they were on their way by two clocks that do not agree, in ms.
   package private(set) var transits: [(time: Double, milliseconds: Double)] = []
-  /// By the second in which packets left: how many have a known fate, how many of them were lost, bytes that arrived.
+  /// By the second in which packets were sent: packets with a known fate, lost packets, and bytes that arrived.
   package private(set) var seconds: [Int: (packets: Int, lost: Int, arrived: Int)] = [:]
-  /// Of the last entry.
+  /// The time of the last entry.
   package private(set) var end = 0.0
 
   /// Packets that left further from the beginning than this, in seconds, are not counted by second.
@@ -65,7 +65,7 @@ package struct RateSeries: Sendable {
     seconds[second, default: (0, 0, 0)].packets += 1
   }
 
-  /// What left, in bit/s: means over at least `interval` seconds, each at the end of its time.
+  /// Sent rates, in bit/s: means over at least `interval` seconds, each at the end of its interval.
   package func sentRates(over interval: Double = 0.25) -> [(time: Double, rate: Double)] {
     guard var last = sentBytes.first else { return [] }
     var rates: [(time: Double, rate: Double)] = []

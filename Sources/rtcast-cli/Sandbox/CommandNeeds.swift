@@ -2,7 +2,7 @@ import Glibc
 import RTCCapturePlugin
 import RTCIsolation
 
-// What each command needs of this machine: the right of each option that names a file or a device.
+// Each command's needs of this machine: the right of each option that names a file or a device.
 
 extension CastingCommand {
   var sandbox: SandboxOptions { cast.output.run.sandbox }
@@ -17,7 +17,7 @@ extension CastOptions {
     needs.record(output.recording.record)
     needs.logRates(output.rateLog.path)
     output.control.state(&needs)
-    // Which links are used up or revoked is kept where the secret is.
+    // Used and revoked links are stored beside the secret.
     let hasSecret = viewers.token.isGiven || getenv("RTCAST_TOKEN") != nil || media.preset?.token != nil
     if destination.to == nil, hasSecret, !viewers.access.isOpen { needs.keepsState = true }
     if case .hub? = destination.to { needs.receives(showing: !destination.hub.hidesWindow) }
@@ -66,7 +66,7 @@ extension PluginCommand {
       needs.isolatedPlugins = [path] + (needs.isolatedPlugins ?? [])
     } else {
       needs.plugin = (path, hosting.options.map(\.value))
-      // What it draws and plays may come from anywhere.
+      // A plugin may read its pictures and sound from anywhere.
       needs.usesDisplay = true
       needs.usesSound = true
       needs.usesCameras = true

@@ -3,6 +3,6 @@ import ArgumentParser
 /// A command that runs confined.
 protocol ConfinedCommand: ParsableCommand {
   var sandbox: SandboxOptions { get }
-  /// What it needs of this machine, as its options say.
+  /// Adds the command's needs of this machine, according to its options.
   func state(_ needs: inout SandboxNeeds)
 }

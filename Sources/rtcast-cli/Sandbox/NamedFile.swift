@@ -4,7 +4,7 @@ import RTCIsolation
 
 /// Files that the command line names to be made: by the launcher where this process is confined.
 enum NamedFile {
-  /// - Parameter flags: those of `open`, without O_CREAT.
+  /// - Parameter flags: the flags of `open`, without O_CREAT.
   /// - Returns: a descriptor, or the negated errno.
   static func create(_ path: String, _ flags: Int32, mode: mode_t) -> Int32 {
     if let launcher = Launcher.current { return launcher.create(path) }

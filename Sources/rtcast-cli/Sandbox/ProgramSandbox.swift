@@ -7,7 +7,7 @@ import Synchronization
 enum ProgramSandbox {
   private static let entered = Mutex<Sandbox?>(nil)
 
-  /// What is in force; nil: `--no-sandbox`, or a command that is not confined by this.
+  /// The sandbox in force; nil: `--no-sandbox`, or a command that is not confined by it.
   static var current: Sandbox? { entered.withLock { $0 } }
 
   /// Splits the launcher off and confines this process, as its command needs it. Before the first thread.
@@ -18,7 +18,7 @@ enum ProgramSandbox {
     let duties = needs.duties
     if !duties.isEmpty {
       do throws(SystemError) { try Launcher.begin(duties) } catch {
-        // Without it the command could not do what it is told to.
+        // Without the launcher, the confined command could not do its task.
         return complain("rtcast is not confined. \(error)")
       }
     }

@@ -1,7 +1,7 @@
 import RTCCapturePlugin
 import RTCIsolation
 
-/// What a command needs of this machine once it is confined, besides the network and the libraries of the system.
+/// A confined command's needs of this machine, besides the network and the libraries of the system.
 struct SandboxNeeds {
   /// Files that the command line names, to be read.
   var reads: [String?] = []
@@ -27,7 +27,7 @@ struct SandboxNeeds {
   /// The plugins that processes may be started for.
   var isolatedPlugins: [String]?
 
-  /// What the launcher is to do.
+  /// The tasks of the launcher.
   var duties: LauncherDuties {
     var duties = LauncherDuties()
     duties.outputs = outputs

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Files of the system and of the user's session that libraries read, by what they are for.
+/// Files of the system and of the user's session that libraries read, by purpose.
 enum SystemFiles {
   static let libraries =
     [
@@ -13,7 +13,7 @@ enum SystemFiles {
     "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/pts", "/dev/ptmx",
   ]
 
-  /// Those of the graphics card; the names of NVIDIA's are theirs.
+  /// The files of the graphics card, including NVIDIA's own names.
   static var graphics: [String] {
     ["/dev/dri"] + names(in: "/dev").filter { $0.hasPrefix("nvidia") }.map { "/dev/\($0)" }
   }
@@ -87,7 +87,7 @@ enum SystemFiles {
       let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
         name.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
       }
-      // What a link leads to has a path of its own, and may lead back to what is to stay closed.
+      // The target of a link has a path of its own, and may lead to files that must stay closed.
       if name != ".", name != "..", entry.pointee.d_type != DT_LNK { names.append(name) }
     }
     return names

@@ -4,7 +4,7 @@ import RTCNet
 import RTCSignaling
 import Synchronization
 
-/// The file of `--audit`: a line of JSON for each decision about access, appended to what is there.
+/// The file of `--audit`: a line of JSON for each access decision, appended.
 final class AuditFile: Sendable {
   // Without waiting: a pipe that nobody reads holds no server up.
   static let flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK
@@ -38,7 +38,7 @@ final class AuditFile: Sendable {
     state.withLock { state in write(state.lines.lines(for: event, at: Self.time, now: MonotonicClock.now()), &state) }
   }
 
-  /// What was left out at last is counted.
+  /// Writes the number of lines left out at the end.
   func finish() { state.withLock { state in write(state.lines.omitted(at: Self.time), &state) } }
 
   private func write(_ lines: String, _ state: inout State) {
@@ -47,7 +47,7 @@ final class AuditFile: Sendable {
     logger.warning("\(Self.failure(path, reason).sentence) Nothing more is written there.")
   }
 
-  /// As RFC 3339 has it, in UTC.
+  /// The time as in RFC 3339, in UTC.
   private static var time: String {
     let nanoseconds = WallClock.now()
     var seconds = time_t(nanoseconds / 1_000_000_000)

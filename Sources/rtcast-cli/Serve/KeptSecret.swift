@@ -2,10 +2,10 @@ import RTCSignaling
 
 /// The secret that `rtcast serve` makes at its first start and keeps.
 enum KeptSecret {
-  /// Where it is; nil: nowhere.
+  /// The path of the file; nil: there is no folder for it.
   static var path: String? { StateFolder.path.map { $0 + "/serve-token" } }
 
-  /// The one that is there, or a new one.
+  /// The stored secret, or a new one.
   static func make() throws(CastFailure) -> AccessToken {
     let path = try StateFolder.make() + "/serve-token"
     if WholeFile.exists(path) { return try Secret(file: path, what: "token file").checkedForServing() }
@@ -14,7 +14,7 @@ enum KeptSecret {
     return token
   }
 
-  /// The one that is there.
+  /// The stored secret.
   static func find() throws(CastFailure) -> Secret? {
     guard let path, WholeFile.exists(path) else { return nil }
     return try Secret(file: path, what: "token file")
@@ -38,7 +38,7 @@ enum KeptSecret {
     return bytes.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Whether the kept secret is that of the server at this address. All names of this machine's loopback are one.
+  /// Whether the kept secret belongs to the server at this address. All loopback names of this machine are equal.
   static func isSecret(of server: WebAddress) -> Bool {
     addresses.contains { text in
       guard let hub = WebAddress(text), hub.effectivePort == server.effectivePort else { return false }

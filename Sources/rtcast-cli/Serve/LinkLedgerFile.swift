@@ -3,7 +3,7 @@ import RTCDTLS
 import RTCSignaling
 import Synchronization
 
-/// Where it is kept which links of a secret are used up or revoked, so that a server that is started anew knows.
+/// Stores the used and revoked links of a secret for the next start of the server.
 final class LinkLedgerFile: Sendable {
   private let path: String
   private let logger: Logger
@@ -23,7 +23,7 @@ final class LinkLedgerFile: Sendable {
     self.logger = logger
   }
 
-  /// What was kept before.
+  /// The stored ledger.
   func read() throws(CastFailure) -> LinkLedger {
     guard WholeFile.exists(path) else { return LinkLedger() }
     let bytes = try WholeFile.read(path, limit: 16 << 20, what: "The list of used links")

@@ -3,7 +3,7 @@ import RTCDTLS
 import RTCPrimitives
 import RTCSignalingNIO
 
-/// What the server shows by TLS, from files or made here.
+/// The server's TLS certificate and key, from files or made here.
 struct ServeCertificate {
   let identity: TLSIdentity
   /// SHA-256 of the certificate, for people to compare.
@@ -26,7 +26,7 @@ struct ServeCertificate {
     fingerprint = certificate.fingerprint
   }
 
-  /// The one that was made at an earlier start, or a new one when there is none or its time is over.
+  /// The certificate of an earlier start, or a new one if there is none or it has expired.
   static func kept(addresses: [String]) throws(CastFailure) -> ServeCertificate {
     let folder = try StateFolder.make()
     let certificatePath = folder + "/serve-certificate.pem"

@@ -1,7 +1,7 @@
 import RTCSignaling
 import RTCast
 
-/// What is told on standard output while the hub runs.
+/// The output of a running hub on standard output.
 struct ServeOutput: Sendable {
   private let json: Bool
   private let hidesQRCode: Bool
@@ -62,7 +62,7 @@ struct ServeOutput: Sendable {
     if json { OutputEvent.ended(ending.word).print() }
   }
 
-  /// The same sentence for a program and for a person.
+  /// Reports a failure with the same sentence for programs and people.
   func failed(_ failure: CastFailure) {
     if json { OutputEvent.failed(failure).print() }
     Terminal.complain(failure.sentence)

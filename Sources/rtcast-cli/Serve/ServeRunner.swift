@@ -31,7 +31,7 @@ struct ServeRunner {
     (happenings, report) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4_096))
   }
 
-  /// Serves until something ends it. Failures have been told when it throws.
+  /// Serves until an event ends it. Failures were printed when it throws.
   func run() async throws {
     let listen = try command.listenAddress
     do throws(CastFailure) {
@@ -53,7 +53,7 @@ struct ServeRunner {
     let report = report
     let network = try command.network.peerOptions(isTold: false)
     let turn = try command.turn.service()
-    // Who publishes and who watches is told of the same servers as peers of the hub, each with credentials of their own.
+    // Publishers and viewers get the same servers as peers of the hub, each with credentials of their own.
     let directory = StreamDirectory {
       network.iceServers + (turn.map { [$0.server(for: "stream", unixTime: Int64(time(nil)))] } ?? [])
     }
@@ -161,7 +161,7 @@ struct ServeRunner {
 
   // MARK: - Addresses
 
-  /// Where the hub is reached, without its secret: as printed, and by the names that a proxy in front of it has.
+  /// The addresses of the hub without its secret: the printed ones, and those with `--host-name`.
   private func addresses(in links: ServerLinks) -> [String] {
     let names = command.access.hostName.flatMap { ["https://\($0)/", "http://\($0)/"] }
     return links.urls.map { LinkFragment.split($0).address } + names

@@ -1,20 +1,21 @@
 import Logging
 import RTCSignaling
 
-/// Who is let in at a server of ours, as options, files and the environment say.
+/// The access control of a server, from options, files and the environment.
 struct ServedAccess {
   let gate: AccessGate
   /// The secret was made here and is kept; `rtcast link` finds it.
   let isKept: Bool
 
-  /// Of a cast: a secret is made for it unless one is given.
+  /// For a cast: a new secret is made unless one is given.
   static func ofCast(_ given: Secret?, _ options: AccessOptions, _ logger: Logger) throws(CastFailure) -> ServedAccess {
     if options.isOpen { return ServedAccess(gate: .open(), isKept: false) }
     guard let given else { return ServedAccess(gate: .fresh(), isKept: false) }
     return ServedAccess(gate: try gate(given.checkedForServing(), [:], logger), isKept: false)
   }
 
-  /// Of the hub: beyond loopback, and where names have tokens of their own, a secret is made and kept unless one is given.
+  /// For the hub: beyond loopback, and if names have tokens of their own, a secret is made and kept unless one is
+  /// given.
   static func ofHub(
     _ given: Secret?, tokens: [String: AccessToken], _ listen: ListenAddress, _ options: AccessOptions, _ logger: Logger
   ) throws(CastFailure) -> ServedAccess {

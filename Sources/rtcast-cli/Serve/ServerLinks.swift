@@ -39,7 +39,7 @@ struct ServerLinks {
     let outward = outward().filter {
       !$0.isLoopback && !$0.isLinkLocal && ($0.isV4 ? server.takesIPv4 : server.takesIPv6)
     }
-    // Those of IPv4 are shorter, and work for guests whose network has no IPv6.
+    // IPv4 addresses are shorter, and work for guests whose network has no IPv6.
     urls =
       (outward.filter(\.isV4) + outward.filter { !$0.isV4 }).map {
         ListenAddress(host: HostName($0.description), port: address.port)
@@ -47,7 +47,7 @@ struct ServerLinks {
       } + [server.link]
   }
 
-  /// What programs are told in `listening`.
+  /// The members of the event `listening`.
   var members: [(String, JSONValue)] {
     var members: [(String, JSONValue)] = [
       ("url", .string(url)), ("urls", .array(urls.map { .string($0) })), ("whep", .string(whep)),
@@ -58,7 +58,7 @@ struct ServerLinks {
     return members
   }
 
-  /// What a link over plain HTTP protects and what it does not; nil: it needs no saying.
+  /// A warning about plain HTTP; nil: none is needed.
   var exposure: String? {
     if isLoopback { return nil }
     if fingerprint != nil { return nil }
@@ -69,11 +69,11 @@ struct ServerLinks {
         + "Audio and video are encrypted."
   }
 
-  /// For a person at a terminal.
+  /// Prints the links for a person at a terminal.
   /// - Parameters:
   ///   - verb: stands before the first link.
-  ///   - what: what the links lead to, in a sentence.
-  ///   - hint: how it is stopped.
+  ///   - what: the target of the links, in a sentence.
+  ///   - hint: how to stop the program.
   func show(as verb: String, of what: String, qrCode: Bool, hint: String) {
     let notes = [fingerprint.map { "Certificate (SHA-256) \($0)" }, audience(what), exposure, hint].compactMap(\.self)
     // The live line comes below.
@@ -90,8 +90,8 @@ struct ServerLinks {
     Terminal.print("")
   }
 
-  /// Who may come in, in one sentence.
-  /// - Parameter what: what an open server shows or is.
+  /// A sentence that says who can use the server.
+  /// - Parameter what: the server's purpose, in a sentence.
   func audience(_ what: String) -> String {
     if token == nil {
       return isLoopback

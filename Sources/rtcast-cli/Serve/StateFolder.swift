@@ -1,8 +1,9 @@
 import Glibc
 
-/// Where what is kept from run to run lives: `$XDG_STATE_HOME/rtcast`, else `~/.local/state/rtcast`; for this user alone.
+/// The folder of files that are kept from run to run: `$XDG_STATE_HOME/rtcast`, else `~/.local/state/rtcast`; readable
+/// by this user only.
 enum StateFolder {
-  /// Nil: neither HOME nor XDG_STATE_HOME says where.
+  /// The path; nil: neither HOME nor XDG_STATE_HOME is set.
   static var path: String? {
     func variable(_ name: String) -> String? {
       getenv(name).map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }

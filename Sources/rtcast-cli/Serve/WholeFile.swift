@@ -21,7 +21,7 @@ enum WholeFile {
     }
   }
 
-  /// The same for a file with secrets in it; who else may read it is complained about.
+  /// Reads a file with secrets; warns if other users can read it.
   static func readSecret(_ path: String, limit: Int, what: String) throws(CastFailure) -> [UInt8] {
     let bytes = try read(path, limit: limit, what: what)
     if let warning = exposure(of: path, what: what) { Terminal.complain(warning) }
@@ -38,7 +38,7 @@ enum WholeFile {
 
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-  /// For this user's eyes alone; whole or not at all, whatever happens meanwhile.
+  /// Writes a file that only this user can read; atomically.
   static func writeSecretly(_ bytes: [UInt8], to path: String) throws(CastFailure) {
     let draft = "\(path).\(getpid())"
     let file = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -64,7 +64,7 @@ enum WholeFile {
     return nil
   }
 
-  /// The folder and those above it; those that are made are for this user alone.
+  /// Makes a folder and its parents; new folders are accessible to this user only.
   static func makeFolder(_ path: String) throws(CastFailure) {
     var made = ""
     for part in path.split(separator: "/") {

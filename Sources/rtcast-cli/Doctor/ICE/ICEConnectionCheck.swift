@@ -3,11 +3,11 @@ import RTCPeer
 import RTCPrimitives
 import RTCSignaling
 
-/// A connection between two ends in this process, by the ways that are to be checked.
+/// A connection between two ends in this process, by the routes to check.
 struct ICEConnectionCheck: Sendable {
   /// How a line about it begins.
   let name: String
-  /// Of both ends.
+  /// The options of both ends.
   let options: PeerLoop.Options
 
   /// For a connection to be made.

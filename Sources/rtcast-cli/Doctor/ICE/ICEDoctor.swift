@@ -13,7 +13,7 @@ struct ICEDoctor {
   /// For all servers to answer.
   private static let patience = 12
 
-  /// Prints what is found. False when something that was asked for does not work.
+  /// Prints the results. Returns false if a requested server or route does not work.
   func run() async throws(CastFailure) -> Bool {
     let loop: PeerLoop
     do { loop = try PeerLoop(options) } catch { throw CastFailure(.unavailable, "\(error)") }
@@ -65,7 +65,7 @@ struct ICEDoctor {
     return checks
   }
 
-  /// Returns what it has printed.
+  /// Prints checks and returns them.
   private func show(_ title: String, _ checks: [Check]) -> [Check] {
     if isJSON {
       for check in checks { Terminal.print(check.object.text) }

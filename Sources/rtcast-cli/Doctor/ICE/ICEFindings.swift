@@ -2,12 +2,12 @@ package import RTCPeer
 package import RTCPrimitives
 import RTCSignaling
 
-/// What gathering has found, and what follows from it, for a person.
+/// The results of gathering, with advice for the user.
 package struct ICEFindings: Sendable {
   /// A STUN or TURN server and its answer.
   package struct Server: Hashable, Sendable {
     package var url: ICEServerURL
-    /// Where it was asked; nil before its name was found.
+    /// The server's address; nil before its name was resolved.
     package var address: SocketAddress?
     package var answeredAfter: TimeDelta?
     /// Our address as the server sees it.
@@ -31,7 +31,8 @@ package struct ICEFindings: Sendable {
 
     var hasAnswered: Bool { answeredAfter != nil && failure == nil }
 
-    /// Nil: it is of use. One that is silent has not failed yet for who gathers: it is asked on.
+    /// The server's fault; nil: it works. A server that is silent has not failed yet for the gatherer, which asks
+    /// again.
     var fault: String? { failure ?? (answeredAfter == nil ? "It does not answer." : nil) }
   }
 
@@ -50,7 +51,7 @@ package struct ICEFindings: Sendable {
 
   package var addresses: [Address]
   package var servers: [Server]
-  /// As they stand in descriptions.
+  /// The candidates as in descriptions.
   package var candidates: [String]
   /// UDP port of this machine that peers send to.
   package var port: UInt16
@@ -173,7 +174,7 @@ package struct ICEFindings: Sendable {
 
   // MARK: - NAT and firewall
 
-  /// What kind of NAT the answers suggest (RFC 5780 §4, as far as servers of different addresses tell it).
+  /// The kind of NAT that the answers suggest (RFC 5780 §4), as far as servers with different addresses show it.
   package enum Mapping: String, Sendable {
     /// Nobody has said how we are seen.
     case unknown
@@ -181,15 +182,15 @@ package struct ICEFindings: Sendable {
     case none
     /// One server's word is not enough.
     case some
-    /// The same for all destinations.
+    /// One mapping for all destinations.
     case endpointIndependent = "endpoint-independent"
-    /// Another for each destination: a "symmetric" NAT.
+    /// A mapping for each destination: a "symmetric" NAT.
     case addressDependent = "address-dependent"
     /// Servers answer by TCP alone.
     case blocked
   }
 
-  /// As seen by those that are asked by UDP on IPv4, where the NATs are.
+  /// The mapping seen by servers that were asked by UDP on IPv4.
   package var mapping: Mapping {
     let asked = servers.filter { $0.url.transport == .udp }
     let seen = asked.filter { $0.hasAnswered && $0.mapped?.ip.isV4 == true }
@@ -204,7 +205,7 @@ package struct ICEFindings: Sendable {
 
   private var mappedText: String { servers.lazy.compactMap(\.mapped).first { $0.ip.isV4 }?.description ?? "" }
 
-  /// What the NAT does, and what follows.
+  /// The NAT's behaviour and its consequences.
   package var mappingCheck: Check {
     let relay = servers.first { $0.relayed != nil }
     let advice = relay == nil ? "Name a TURN server with --ice-server turn:HOST,USER,PASSWORD." : nil
@@ -237,7 +238,7 @@ package struct ICEFindings: Sendable {
     return check
   }
 
-  /// What to let in.
+  /// The ports to allow.
   package var firewallCheck: Check {
     var check =
       isPortFixed
