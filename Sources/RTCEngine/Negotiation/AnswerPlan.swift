@@ -1,7 +1,7 @@
 import RTCPrimitives
 import RTCWire
 
-/// Which m-sections of an offer are accepted, by whom, and with what.
+/// The plan of an answer: which m-sections of the offer are accepted, by which transceivers, and with which codecs.
 struct AnswerPlan {
   private(set) var lines: [MediaLine] = []
   private(set) var media: [NegotiatedMedia] = []
@@ -9,7 +9,7 @@ struct AnswerPlan {
   private(set) var rejected: [Rejection] = []
   /// The mids of the one bundle that is accepted; empty when the offer has none.
   let bundle: [String]
-  /// What the numbers of header extensions mean in the m-sections accepted so far.
+  /// The header extensions of the m-sections accepted so far, by number.
   private var extensionNames: [UInt8: String] = [:]
   private let transceivers: [Negotiation.Transceiver]
   private let negotiation: Negotiation
@@ -74,7 +74,7 @@ struct AnswerPlan {
       } ?? []
   }
 
-  /// Why the m-section cannot be accepted whatever we can do.
+  /// The reason why the m-section cannot be accepted, whatever we support.
   /// - Parameter isFirst: no m-section before it was accepted.
   static func obstacle(_ section: MediaDescription, _ bundle: [String], isFirst: Bool) -> Rejection.Reason? {
     if section.isRejected { return .turnedOffByPeer }
@@ -183,8 +183,8 @@ struct AnswerPlan {
     media.append(accepted)
   }
 
-  /// Those of the offer that we want, under the offer's numbers. A number that already means something else in the
-  /// bundle is passed over, as is one that only fits the two-byte form unless the offer allows mixing.
+  /// The offer's header extensions that we support, under the offer's numbers. A number that already has another
+  /// meaning in the bundle is skipped, as is one that needs the two-byte form unless the offer allows mixing.
   private func headerExtensions(
     _ local: LocalTransceiver, _ section: MediaDescription
   ) -> [NegotiatedHeaderExtension] {

@@ -1,7 +1,7 @@
 package import RTCPrimitives
 package import RTCWire
 
-/// What a receiver of media may send back about it.
+/// The kinds of RTCP feedback that a receiver of media may send.
 package struct FeedbackMechanisms: OptionSet, Hashable, Sendable {
   /// One bit for each mechanism.
   package var rawValue: UInt8
@@ -28,7 +28,7 @@ package struct FeedbackMechanisms: OptionSet, Hashable, Sendable {
     for (mechanism, name) in Self.names where messages.contains(name) { insert(mechanism) }
   }
 
-  /// As written after the payload type of `a=rtcp-fb`.
+  /// The values after the payload type of `a=rtcp-fb`.
   var messages: [String] { Self.names.filter { contains($0.0) }.map(\.1) }
 }
 
@@ -40,9 +40,9 @@ package struct CodecCapability: Hashable, Sendable {
   package var clockRate: UInt32
   /// Channels of sound, as `a=rtpmap` says them; 1 for video.
   package var channels: UInt8
-  /// What we want in `a=fmtp` when receiving.
+  /// The parameters that we ask for in `a=fmtp` when receiving.
   package var parameters: FormatParameters
-  /// What feedback we can send and use; what the remote peer can too is agreed on.
+  /// The feedback that we can send and use; the common part is negotiated.
   package var feedback: FeedbackMechanisms
   /// True to retransmit by RFC 4588 where the peer can too.
   package var retransmits: Bool
@@ -68,8 +68,8 @@ package struct CodecCapability: Hashable, Sendable {
 
   private static let repairNames = ["red", "ulpfec", "flexfec-03"]
 
-  /// Repair packets for video: FlexFEC, and ULPFEC in RED for remote peers without it. RED comes by RTX where media does:
-  /// libwebrtc sends nothing again of a format that has no RTX.
+  /// Repair packets for video: FlexFEC, and ULPFEC in RED for remote peers without it. RED has RTX if media has it:
+  /// libwebrtc does not retransmit formats without RTX.
   static let videoRepair = [
     CodecCapability(name: "red", clockRate: 90_000, retransmits: true, preferredPayloadType: PayloadType(118)),
     CodecCapability(name: "ulpfec", clockRate: 90_000, preferredPayloadType: PayloadType(120)),

@@ -18,7 +18,7 @@ public struct Description: Hashable, Sendable {
   }
 }
 
-/// What a track of ours is called in our descriptions (RFC 8830).
+/// The name of a track in our descriptions (RFC 8830).
 public struct TrackName: Hashable, Sendable {
   /// Tracks of one stream are played in step; `-`: in none. 1–64 token characters.
   public var streamID: String
@@ -34,16 +34,16 @@ public struct TrackName: Hashable, Sendable {
 
 /// How a transceiver stands.
 public struct TransceiverState: Hashable, Sendable {
-  /// Which transceiver it is.
+  /// The transceiver's identifier.
   public var id: TransceiverID
   /// Nil until an offer has it.
   public var mid: String?
   /// Sound or video.
   public var kind: MediaKind
-  /// What we want.
+  /// The direction that we want.
   public var direction: MediaDirection
-  /// What is agreed; nil before the first agreement and when stopped.
+  /// The negotiated direction; nil before the first agreement and when stopped.
   public var currentDirection: MediaDirection?
-  /// It neither sends nor receives any more, for good.
+  /// Whether it was stopped: it neither sends nor receives again.
   public var isStopped: Bool
 }

@@ -1,7 +1,7 @@
 package import RTCPrimitives
 package import RTCWire
 
-/// What an RTP m-section carries.
+/// The kind of media of an RTP m-section.
 public enum MediaKind: Hashable, Sendable {
   case audio, video
 
@@ -32,7 +32,7 @@ package enum TransceiverPurpose: Hashable, Sendable {
   case anything
   /// To send a track: takes up an m-section that the peer receives in.
   case track
-  /// For an m-section of its own in our next offer.
+  /// The transceiver gets an m-section of its own in our next offer.
   case ownSection
   /// For an m-section of the peer's.
   case remoteSection
@@ -42,7 +42,7 @@ package enum TransceiverPurpose: Hashable, Sendable {
 package struct HeaderExtensionCapability: Hashable, Sendable {
   /// The extension's name, as `a=extmap` has it.
   package var uri: String
-  /// Which way we use it: `playout-delay` of a sender is `sendonly`.
+  /// The direction in which we use it: `playout-delay` of a sender is `sendonly`.
   package var direction: MediaDirection
 
   /// An extension that we use both ways, unless a direction is given.
@@ -52,7 +52,7 @@ package struct HeaderExtensionCapability: Hashable, Sendable {
   }
 }
 
-/// What we send in one m-section, as `a=msid` and `a=ssrc` say it.
+/// The track that we send in one m-section, as in `a=msid` and `a=ssrc`.
 package struct LocalTrack: Hashable, Sendable {
   /// Tracks of one stream are played in sync; `-` when in none.
   package var streamID: String
@@ -77,17 +77,17 @@ package struct LocalTrack: Hashable, Sendable {
   }
 }
 
-/// What we can send and receive in one m-section; the mid comes from the negotiation.
+/// The capabilities of a transceiver in one m-section; the negotiation assigns the mid.
 package struct LocalTransceiver: Hashable, Sendable {
   /// Sound or video; fixed for the m-section's life.
   package var kind: MediaKind
-  /// What we want; the peer may allow less.
+  /// The direction that we want; the remote peer may allow less.
   package var direction: MediaDirection
   /// In order of preference.
   package var codecs: [CodecCapability]
-  /// Those that we offer, or accept where the remote peer offers them.
+  /// The header extensions that we offer, or accept if the remote peer offers them.
   package var headerExtensions: [HeaderExtensionCapability]
-  /// Needed to name what we send; a sending direction without it sends nothing until there is one.
+  /// The name of the sent track. A sending direction without it sends nothing.
   package var track: LocalTrack?
 
   /// A transceiver without header extensions and track, unless they are given.

@@ -60,8 +60,8 @@ struct LocalSection {
     return transport
   }
 
-  /// The same where nobody will be: aiortc looks for a way there before it does for the media behind, until it hears that no
-  /// candidates come.
+  /// The transport of an m-section without candidates. It ends them, because aiortc otherwise waits for candidates there
+  /// before it connects the m-sections behind.
   static func closedTransport(
     _ credentials: ICECredentials, _ fingerprint: [UInt8], _ setup: SetupRole
   ) -> TransportAttributes {
@@ -70,11 +70,11 @@ struct LocalSection {
     return transport
   }
 
-  /// A turned-off m-section; it repeats the formats because the grammar wants at least one.
+  /// A rejected m-section; it repeats the formats because the grammar requires at least one.
   /// - Parameters:
-  ///   - payloads: in answers those of the offer: aiortc takes no answer in which it finds none of its codecs.
-  ///   - transport: in answers that of the others, with rtcp-mux: Chromium writes it there too, and aiortc takes no
-  ///     answer without.
+  ///   - payloads: in answers, the offer's: aiortc refuses an answer without any of its codecs.
+  ///   - transport: in answers, that of the others, with rtcp-mux: Chromium writes it there too, and aiortc requires
+  ///     it.
   static func rejected(
     _ line: MediaLine, proto: String, formats: [String], payloads: [PayloadFormat] = [],
     transport: TransportAttributes? = nil

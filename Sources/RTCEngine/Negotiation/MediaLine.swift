@@ -1,14 +1,14 @@
 import RTCPrimitives
 import RTCWire
 
-/// What is remembered of an m-section between descriptions.
+/// The state of an m-section between descriptions.
 struct MediaLine: Hashable, Sendable {
   var mid: String
   /// False when the peer's offer has no `a=mid`; then ours has none either.
   var saysMid = true
   var kind: MediaDescription.Kind
   var use: Use
-  /// What our payload types mean here; they keep their meaning for the whole session (RFC 3264 §8.3.2).
+  /// The meaning of our payload types in this m-section; it stays the same for the whole session (RFC 3264 §8.3.2).
   var bindings: [PayloadBinding] = []
   var headerExtensions: [NegotiatedHeaderExtension] = []
 
@@ -28,11 +28,11 @@ struct PayloadBinding: Hashable, Sendable {
   var capability: CodecCapability
   var payloadType: PayloadType
   var rtx: PayloadType?
-  /// What our description says of it.
+  /// The parameters in our description.
   var parameters: FormatParameters
   var feedback: FeedbackMechanisms
 
-  /// As it stands in our description: the format and, where used, its retransmissions.
+  /// The formats in our description: the codec and, if used, its retransmissions.
   var formats: [PayloadFormat] {
     let format = PayloadFormat(
       payloadType: payloadType, name: capability.name, clockRate: capability.clockRate,
@@ -109,7 +109,7 @@ struct NumberAllocation {
   mutating func headerExtensionID(_ uri: String) -> UInt8? {
     if let id = extensionIDs[uri] { return id }
     let used = Set(extensionIDs.values)
-    // 15 is reserved in the one-byte form (RFC 8285 §4.2), which we keep to.
+    // 15 is reserved in the one-byte form (RFC 8285 §4.2), which we use.
     guard let id = (1...14).first(where: { !used.contains($0) }) else { return nil }
     extensionIDs[uri] = id
     return id

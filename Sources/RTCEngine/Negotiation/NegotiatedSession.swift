@@ -2,15 +2,15 @@ package import RTCDTLS
 package import RTCPrimitives
 package import RTCWire
 
-/// What offer and answer agreed on.
+/// The result of an offer/answer exchange.
 package struct NegotiatedSession: Hashable, Sendable {
-  /// The one transport that carries all m-sections (BUNDLE, RFC 8843).
+  /// The transport of all m-sections (BUNDLE, RFC 8843).
   package var transport: NegotiatedTransport
   /// The accepted m-sections, in the order of the descriptions.
   package var media: [NegotiatedMedia]
   /// Nil when no data channels were agreed on.
   package var dataChannels: NegotiatedDataChannels?
-  /// There were data channels, or our offer had an m-section for them, and there are none now.
+  /// Whether data channels were used or offered before, and are off now.
   package var turnsOffDataChannels = false
   /// The others, the turned-off ones included.
   package var rejected: [Rejection]
@@ -29,7 +29,7 @@ package struct NegotiatedTransport: Hashable, Sendable {
   package var localCredentials: ICECredentials
   /// The remote peer's user name fragment and password for ICE.
   package var remoteCredentials: ICECredentials
-  /// This exchange changed the peer's credentials: check lists start anew (RFC 8445 §9).
+  /// Whether this exchange changed the peer's credentials: check lists start again (RFC 8445 §9).
   package var restartsICE: Bool
   /// The role to start ICE with (RFC 8445 §6.1.1).
   package var isControlling: Bool
@@ -37,7 +37,7 @@ package struct NegotiatedTransport: Hashable, Sendable {
   package var remoteIsLite: Bool
   /// The remote peer may send further candidates after its description (`a=ice-options:trickle`, RFC 8840).
   package var remoteTrickles: Bool
-  /// Those in the description, component 1 only; more may be trickled.
+  /// The candidates in the description, component 1 only; more may be trickled.
   package var remoteCandidates: [CandidateDescription]
   /// The remote peer has said that no more candidates follow (`a=end-of-candidates`, RFC 8840).
   package var remoteEndOfCandidates: Bool
@@ -69,39 +69,39 @@ package struct NegotiatedTransport: Hashable, Sendable {
 
 /// One accepted m-section.
 package struct NegotiatedMedia: Hashable, Sendable {
-  /// Which of our transceivers it is.
+  /// Our transceiver.
   package var transceiver: TransceiverID
-  /// Which m-section it is.
+  /// The m-section.
   package var reference: MediaReference
   /// Sound or video.
   package var kind: MediaKind
-  /// What we may do.
+  /// The direction that we may use.
   package var direction: MediaDirection
-  /// What we may send, the best first; empty when we may not send.
+  /// The codecs that we may send, the best first; empty if we may not send.
   package var sendCodecs: [NegotiatedCodec]
-  /// What may arrive, by our payload types; empty when we do not receive.
+  /// The codecs that may arrive, by our payload types; empty if we do not receive.
   package var receiveCodecs: [NegotiatedCodec]
-  /// How what we send may be repaired, by the remote peer's payload types; empty when we may not send.
+  /// The repair formats that we may send, by the remote peer's payload types; empty if we may not send.
   package var sendRepairs: [NegotiatedCodec] = []
   /// How what arrives may be repaired, by our payload types; empty when we do not receive.
   package var receiveRepairs: [NegotiatedCodec] = []
-  /// Those that both sides know.
+  /// The header extensions that both sides know.
   package var headerExtensions: [NegotiatedHeaderExtension]
   /// One- and two-byte header extensions may be mixed (RFC 8285 §4.1.2).
   package var allowsMixedHeaderExtensions: Bool
   /// RTCP packets need not be compound (`a=rtcp-rsize`, RFC 5506).
   package var allowsReducedSizeRTCP: Bool
-  /// What the peer says of its sources; often nothing, then sources are learned from packets.
+  /// The sources in the peer's description; often empty, then sources are learned from packets.
   package var remoteSources: [MediaSource]
   /// Sources of the remote peer that belong together, such as a stream and its retransmissions (`a=ssrc-group`, RFC
   /// 5576).
   package var remoteSourceGroups: [MediaSourceGroup]
   /// The streams and the track that the remote peer's media belongs to (`a=msid`, RFC 8830).
   package var remoteStreamIdentifiers: [MediaStreamIdentifier]
-  /// The peer's `b=TIAS` or `b=AS`: what it wants to receive at most.
+  /// The peer's `b=TIAS` or `b=AS`: the maximum that it wants to receive.
   package var remoteBandwidth: BitRate?
 
-  /// What to send with.
+  /// The preferred codec for sending.
   package var sendCodec: NegotiatedCodec? { sendCodecs.first }
 
   /// The source that carries retransmissions of `ssrc`, where the peer says so (`a=ssrc-group:FID`).
@@ -109,7 +109,7 @@ package struct NegotiatedMedia: Hashable, Sendable {
     remoteSourceGroups.first { $0.semantics == "FID" && $0.sources.count == 2 && $0.sources[0] == ssrc }?.sources[1]
   }
 
-  /// Sorts what was agreed on by the direction it is for, codecs apart from repair.
+  /// Sets the negotiated codecs by direction, separating repair formats.
   mutating func setCodecs(send: [NegotiatedCodec], receive: [NegotiatedCodec]) {
     if direction.sends {
       sendCodecs = send.filter { !$0.capability.isRepair }
@@ -124,24 +124,24 @@ package struct NegotiatedMedia: Hashable, Sendable {
 
 /// A codec that both sides can use in an m-section.
 package struct NegotiatedCodec: Hashable, Sendable {
-  /// The one of ours that it is.
+  /// Our capability that it corresponds to.
   package var capability: CodecCapability
   /// The number in RTP packets of this codec.
   package var payloadType: PayloadType
   /// Payload type of its retransmissions (RFC 4588); nil: they go in the stream itself or not at all.
   package var rtxPayloadType: PayloadType?
-  /// What the receiver asks for: the peer's when sending, ours when receiving.
+  /// The receiver's parameters: the peer's when sending, ours when receiving.
   package var parameters: FormatParameters
-  /// What both sides use.
+  /// The feedback that both sides use.
   package var feedback: FeedbackMechanisms
 }
 
 /// A header extension that both sides can use in an m-section (RFC 8285).
 package struct NegotiatedHeaderExtension: Hashable, Sendable {
-  /// Its number in RTP packets: 1…14, or 16…255 where one- and two-byte extensions may be mixed.
+  /// The number in RTP packets: 1…14, or 16…255 if one- and two-byte extensions may be mixed.
   package var id: UInt8
   /// The extension's name, as `a=extmap` has it.
   package var uri: String
-  /// Which way we may use it, within the m-section's own direction.
+  /// The direction in which we may use it, within the m-section's direction.
   package var direction: MediaDirection
 }

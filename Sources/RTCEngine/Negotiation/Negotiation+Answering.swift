@@ -2,13 +2,13 @@ import RTCPrimitives
 package import RTCWire
 
 extension Negotiation {
-  /// Takes the peer's offer. Known m-sections must keep their place, kind and mid; whether there is anything in common
-  /// is decided by `createAnswer`, so that transceivers can still be added.
+  /// Takes the peer's offer. Known m-sections must keep their position, kind and mid. `createAnswer` decides whether
+  /// there are common codecs, so that transceivers can still be added before.
   ///
-  /// The first m-section of a bundle carries the transport of all (RFC 8843 §7.2). Chromium with the bundle policy
-  /// `max-bundle` has no transport if the answer rejects it, although RFC 8843 §7.3.3 allows that. An m-section at that
-  /// place for which no transceiver waits is therefore accepted as inactive.
-  /// - Parameter templates: what the transceiver for it is made of, at most one of each kind.
+  /// The first m-section of a bundle has the transport of all (RFC 8843 §7.2). With the bundle policy `max-bundle`,
+  /// Chromium has no transport if the answer rejects it, although RFC 8843 §7.3.3 allows that. If no transceiver waits
+  /// for an m-section at that position, it is therefore accepted as inactive.
+  /// - Parameter templates: the templates for new transceivers, at most one of each kind.
   package mutating func setRemoteOffer(
     _ offer: SessionDescription, keepingTransportBy templates: [LocalTransceiver] = []
   ) throws(NegotiationError) {

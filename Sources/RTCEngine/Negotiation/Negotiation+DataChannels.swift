@@ -1,7 +1,7 @@
 import RTCPrimitives
 import RTCWire
 
-/// What we say of data channels (RFC 8841).
+/// Our parameters of data channels (RFC 8841).
 package struct LocalDataChannels: Hashable, Sendable {
   /// Our SCTP port, 5000 unless changed (`a=sctp-port`, RFC 8841 §5.1).
   package var port = MediaDescription.usualSCTPPort
@@ -19,7 +19,7 @@ package struct LocalDataChannels: Hashable, Sendable {
 
 /// The m-section for data channels that both sides accepted.
 package struct NegotiatedDataChannels: Hashable, Sendable {
-  /// Which m-section it is.
+  /// The m-section.
   package var reference: MediaReference
   /// Our SCTP port.
   package var localPort: UInt16
@@ -55,8 +55,8 @@ extension Negotiation {
     if let free { lines[free] = line } else { lines.append(line) }
   }
 
-  /// When one side turned the channels' m-section off, none is offered again until channels are asked for anew.
-  /// - Returns: whether that is so.
+  /// After one side has turned the channels' m-section off, it is not offered again until channels are requested.
+  /// - Returns: whether it was turned off.
   mutating func turnOffDataChannels(_ before: [MediaLine], _ after: [MediaLine]) -> Bool {
     guard before.contains(where: { $0.use == .dataChannels }), !after.contains(where: { $0.use == .dataChannels })
     else {
@@ -91,7 +91,7 @@ extension Negotiation {
     return section
   }
 
-  /// What the peer's accepted m-section says.
+  /// Reads the peer's accepted m-section.
   func agreeOnDataChannels(
     _ section: MediaDescription, _ reference: MediaReference
   ) throws(NegotiationError) -> NegotiatedDataChannels {

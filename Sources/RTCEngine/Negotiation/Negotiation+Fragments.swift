@@ -1,8 +1,8 @@
 package import RTCWire
 
-/// What fragments (RFC 8840) say of a session, and change in it.
+/// Fragments (RFC 8840): reading them from a session, and applying them to it.
 extension Negotiation {
-  /// The m-section under which candidates of ours are trickled: that of the pending offer, else the agreed one.
+  /// The m-section under which our candidates are trickled: that of the pending offer, else the negotiated one.
   package var candidateSection: MediaReference? {
     if case .haveLocalOffer(let offer, _) = state,
       let index = offer.lines.firstIndex(where: { $0.use != .rejected })
@@ -32,9 +32,10 @@ extension Negotiation {
     return fragment
   }
 
-  /// ICE restarts without descriptions: these credentials are agreed from now on, and later descriptions go on with them.
-  /// - Parameter remote: nil while the remote peer's are not known yet.
-  /// - Throws: when nothing is agreed yet, or an offer waits for its answer.
+  /// Restarts ICE without descriptions: these credentials are in force from now on, and later descriptions contain
+  /// them.
+  /// - Parameter remote: nil while the remote peer's credentials are unknown.
+  /// - Throws: before the first agreement, or while an offer is pending.
   package mutating func restart(local: ICECredentials, remote: ICECredentials?) throws(NegotiationFailure) {
     guard case .stable(var agreement?) = state else {
       throw NegotiationFailure(

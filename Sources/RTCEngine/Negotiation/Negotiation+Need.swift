@@ -39,7 +39,7 @@ extension Negotiation {
     }
   }
 
-  /// The peer's tracks as the latest description of the peer has them: what it sends, or is about to send.
+  /// The tracks that the remote peer sends, or is about to send, by its latest description.
   package var remoteTracks: [RemoteTrackDescription] {
     switch state {
     case .haveRemoteOffer(let offer, _):
@@ -74,7 +74,7 @@ extension Negotiation {
   }
 }
 
-/// What the peer's description says of one of its tracks.
+/// One track in the remote peer's description.
 package struct RemoteTrackDescription: Hashable, Sendable {
   /// The transceiver that receives it.
   package var transceiver: TransceiverID
@@ -82,7 +82,7 @@ package struct RemoteTrackDescription: Hashable, Sendable {
   package var kind: MediaKind
   /// The mid of its m-section; nil when the m-section has none.
   package var mid: String?
-  /// As the peer names it (RFC 8830), else made of the mid.
+  /// The remote peer's identifier (RFC 8830), else one made from the mid.
   package var id: String
   /// The streams it is in: tracks of one stream are played in step.
   package var streamIDs: [String]

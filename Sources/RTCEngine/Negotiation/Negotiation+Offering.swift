@@ -54,7 +54,8 @@ extension Negotiation {
       guard !lines.contains(where: { $0.transceiver == id }) else { continue }
       let kind = transceivers[index].media.kind.descriptionKind
       let line = MediaLine(mid: unusedMid(lines, before), kind: kind, use: .transceiver(id))
-      // One that only we have just turned off must first be seen turned off by the peer (RFC 8829 §5.2.2).
+      // An m-section that we have just turned off can be reused only after the peer has seen it turned off (RFC 8829
+      // §5.2.2).
       let free = lines.indices.first { index in
         lines[index].use == .rejected && lines[index].kind == kind && before?.lines[index].use == .rejected
       }
@@ -74,7 +75,7 @@ extension Negotiation {
       let known = lines[index].bindings
       lines[index].bindings = media.codecs.compactMap { codec in
         guard offersRepair || !codec.isRepair || known.contains(where: { $0.capability == codec }) else { return nil }
-        // As offered again: an answer had narrowed parameters and feedback to what the peer could do.
+        // Offered as at first: an answer had narrowed parameters and feedback to the peer's capabilities.
         let binding = known.first { $0.capability == codec } ?? numbers.bind(codec, in: lines)
         return binding.map {
           var binding = $0
@@ -151,7 +152,7 @@ extension Negotiation {
     }
     let remote = try RemoteTransport(answer, accepted: accepted.map(\.index))
     try remote.checkFingerprints(before)
-    // A lite agent may keep its own all its life, and never checks ours against what it knew before.
+    // A lite agent may keep its credentials for ever, and never compares ours with earlier ones.
     if let before, offer.credentials != before.localCredentials, remote.credentials == before.remoteCredentials,
       !answer.isICELite
     {
@@ -202,7 +203,7 @@ extension Negotiation {
     return media
   }
 
-  /// What the answer leaves of our codecs, in its order (RFC 3264 §6.1): we send by its numbers and receive by ours.
+  /// The codecs of the answer, in its order (RFC 3264 §6.1): we send by its numbers and receive by ours.
   private static func codecs(
     _ section: MediaDescription, _ bindings: [PayloadBinding]
   ) -> (send: [NegotiatedCodec], receive: [NegotiatedCodec]) {

@@ -1,6 +1,6 @@
 package import RTCWire
 
-/// Where the offer/answer exchange stands (RFC 8829 §3.2). Provisional answers are not used.
+/// The state of the offer/answer exchange (RFC 8829 §3.2). Provisional answers are not used.
 public enum SignalingState: Hashable, Sendable {
   case stable, haveLocalOffer, haveRemoteOffer, closed
 }
@@ -40,7 +40,7 @@ package struct Negotiation: Sendable {
     return TransceiverID(index: transceivers.count - 1)
   }
 
-  /// Those that are or were of use, in the order they were added; those a rollback took back are left out.
+  /// All transceivers, in the order they were added, except those that a rollback removed.
   package var transceiverIDs: [TransceiverID] {
     transceivers.indices.filter { transceivers[$0].life != .takenBack }.map { TransceiverID(index: $0) }
   }
@@ -56,7 +56,7 @@ package struct Negotiation: Sendable {
     }
   }
 
-  /// The transceiver is now used for a track of ours, whatever it was made for.
+  /// Marks the transceiver as used for a track of ours, whatever it was made for.
   package mutating func claim(_ id: TransceiverID) {
     if transceivers[id.index].purpose == .remoteSection { transceivers[id.index].purpose = .track }
   }
@@ -65,7 +65,7 @@ package struct Negotiation: Sendable {
     transceivers[id.index].purpose = purpose
   }
 
-  /// What we want of a transceiver. Changes count from the next description on; the kind never changes.
+  /// The wanted properties of a transceiver. Changes take effect with the next description; the kind never changes.
   package subscript(id: TransceiverID) -> LocalTransceiver {
     get { transceivers[id.index].media }
     set {
@@ -74,7 +74,7 @@ package struct Negotiation: Sendable {
     }
   }
 
-  /// Ends a transceiver for good; the next offer turns its m-section off.
+  /// Stops a transceiver for good; the next offer turns its m-section off.
   package mutating func stop(_ id: TransceiverID) { transceivers[id.index].life = .stopped }
 
   /// True when it was stopped by either side.
@@ -87,7 +87,7 @@ package struct Negotiation: Sendable {
 
   // MARK: State
 
-  /// Where the exchange stands: which offer, if any, waits for its answer.
+  /// The state of the exchange: which offer, if any, waits for its answer.
   package var signalingState: SignalingState {
     switch state {
     case .stable: .stable
@@ -115,7 +115,7 @@ package struct Negotiation: Sendable {
     switch state {
     case .haveLocalOffer(_, let before): state = .stable(before)
     case .haveRemoteOffer(let offer, let before):
-      // Those that only the dropped offer had called for go with it, unless they were put to use meanwhile.
+      // Transceivers that were made for the dropped offer only are removed with it, unless they were used meanwhile.
       for id in offer.made where transceivers[id.index].purpose == .remoteSection {
         transceivers[id.index].life = .takenBack
       }
@@ -167,7 +167,7 @@ package struct Negotiation: Sendable {
     var description: SessionDescription
     /// How its m-sections are taken up.
     var matching: Matching
-    /// Whose m-section (by its place) is whose, where that was settled when the offer came.
+    /// The transceiver of each m-section (by position), if it was decided when the offer arrived.
     var owners: [Int: TransceiverID] = [:]
     /// The transceivers that were made for it.
     var made: [TransceiverID] = []
@@ -181,7 +181,7 @@ package struct Negotiation: Sendable {
   }
 
   struct Agreement: Sendable {
-    /// Who made the offer.
+    /// The side that made the offer.
     var offerer: Offerer
     var local: SessionDescription
     var remote: SessionDescription

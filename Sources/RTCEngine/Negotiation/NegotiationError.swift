@@ -4,10 +4,10 @@ package enum NegotiationError: Error, Hashable, Sendable {
   case misuse(Misuse)
   /// The peer's description breaks a rule; the m-section is named where one is to blame.
   case peer(Fault, MediaReference? = nil)
-  /// Both descriptions are well-formed but have nothing in common: why each m-section failed.
+  /// Both descriptions are well-formed but have nothing in common; the reason for each m-section.
   case nothingAccepted([Rejection])
 
-  /// What the caller did wrong.
+  /// A mistake of the caller.
   package enum Misuse: Hashable, Sendable {
     case wrongState(SignalingState)
     /// The peer restarts ICE; `transport.credentials` must be replaced before answering (RFC 8839 §4.4.1.1.1).
@@ -16,19 +16,19 @@ package enum NegotiationError: Error, Hashable, Sendable {
     case nothingToOffer
   }
 
-  /// What is wrong with the remote peer's description.
+  /// A fault of the remote peer's description.
   package enum Fault: Hashable, Sendable {
     case missingICECredentials
     case missingFingerprint
-    /// Fingerprints are given, none of them SHA-256.
+    /// There are fingerprints, but none is SHA-256.
     case unsupportedFingerprint
-    /// Another certificate than the live session's.
+    /// The certificate differs from the live session's.
     case fingerprintChanged
     /// `holdconn`, or `actpass` in an answer.
     case invalidSetup
     /// The answer to our ICE restart has the credentials of before (RFC 8839 §4.4.2).
     case restartIgnored
-    /// Another DTLS role on the same DTLS association (RFC 8842 §5.5).
+    /// The DTLS role differs on the same DTLS association (RFC 8842 §5.5).
     case dtlsRoleChanged
     case missingRTCPMux
     /// BUNDLE names a mid that no m-section has.
@@ -38,7 +38,7 @@ package enum NegotiationError: Error, Hashable, Sendable {
     /// The answer accepts an m-section outside the one bundle.
     case notBundled
     case sectionCount(expected: Int, got: Int)
-    /// Another kind or mid than the m-section had before.
+    /// The kind or mid of the m-section has changed.
     case sectionChanged
     /// The answer accepts an m-section that the offer turned off.
     case acceptedRejectedSection
@@ -81,7 +81,7 @@ package struct Rejection: Hashable, Sendable {
 }
 
 extension NegotiationError: CustomStringConvertible {
-  /// What was refused and why, without a full stop, for logs and sentences.
+  /// The refused request and the reason, without a full stop, for logs and sentences.
   package var description: String {
     switch self {
     case .misuse(.wrongState(let state)): "not possible in signaling state \(state)"
@@ -103,7 +103,7 @@ extension MediaReference: CustomStringConvertible {
 }
 
 extension NegotiationError.Fault: CustomStringConvertible {
-  /// What is wrong, without a full stop, for logs and sentences.
+  /// The fault, without a full stop, for logs and sentences.
   package var description: String {
     switch self {
     case .missingICECredentials: "no ICE user name fragment and password"
@@ -127,7 +127,7 @@ extension NegotiationError.Fault: CustomStringConvertible {
 }
 
 extension Rejection.Reason: CustomStringConvertible {
-  /// What follows the m-section's name in a sentence, such as `has no rtcp-mux`.
+  /// The text after the m-section's name in a sentence, such as `has no rtcp-mux`.
   package var description: String {
     switch self {
     case .turnedOffByPeer: "is turned off by the peer"

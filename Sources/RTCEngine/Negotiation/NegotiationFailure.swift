@@ -2,18 +2,18 @@ import RTCWire
 
 /// A description that cannot be used, or a command that cannot be carried out.
 package struct NegotiationFailure: Error, Hashable, Sendable {
-  /// What sort of failure it is.
+  /// The kind of a failure.
   package enum Kind: Hashable, Sendable {
     /// The text is not SDP, or breaks its rules.
     case malformed
     /// Valid, but nothing in it that we can send or receive.
     case noCommonCodec
-    /// It asks for something we do not do (no BUNDLE, no rtcp-mux, no DTLS fingerprint …).
+    /// The description requires something unsupported (no BUNDLE, no rtcp-mux, no DTLS fingerprint …).
     case unsupported
     /// The right description at the wrong time.
     case wrongState
   }
-  /// What sort of failure it is, for programs to decide by.
+  /// The kind of the failure, for programs.
   package var kind: Kind
   /// A sentence for the author of the description, with its full stop.
   package var sentence: String
@@ -26,7 +26,7 @@ package struct NegotiationFailure: Error, Hashable, Sendable {
 }
 
 extension NegotiationFailure {
-  /// Runs `body` and says what went wrong in a sentence for whoever made the description.
+  /// Runs `body`, and translates its errors into sentences for the author of the description.
   static func translating<Result>(
     _ body: () throws(NegotiationError) -> Result
   ) throws(NegotiationFailure) -> Result {

@@ -1,7 +1,7 @@
 public import RTCMedia
 public import RTCWire
 
-/// What a listener's description asks of the Opus it is sent (RFC 7587 §6.1); nil where it says nothing.
+/// The Opus parameters in a listener's description (RFC 7587 §6.1); nil if they are absent.
 public struct OpusPreferences: Hashable, Sendable {
   /// `maxaveragebitrate`: bits a second, 6 000…510 000.
   public var maximumBitrate: Int?
@@ -19,7 +19,7 @@ public struct OpusPreferences: Hashable, Sendable {
   /// No wishes.
   public init() {}
 
-  /// Reads the value of `a=fmtp`. What makes no sense says nothing; numbers out of range are taken to the nearer bound.
+  /// Parses the value of `a=fmtp`. Invalid values are ignored; numbers out of range are clamped.
   public init(_ parameters: FormatParameters) {
     func flag(_ name: String) -> Bool? {
       switch parameters.number(name) {
@@ -36,13 +36,14 @@ public struct OpusPreferences: Hashable, Sendable {
     isConstantBitrate = flag("cbr")
   }
 
-  /// One encoder serves all listeners, so the most demanding of them is followed, and nobody hears less than asked for:
-  /// - the highest of all limits of bitrate and of playback rate; none as soon as one listener states none;
-  /// - one channel, or no copies of earlier packets, only when all say so; silence is left out unless one says no;
-  /// - packets of one size when one asks for that, since it is asked for to be safe from eavesdroppers.
+  /// Combines the preferences of all listeners of one encoder, so that no listener gets less than it asks for:
+  /// - the highest limit of bitrate and of playback rate; none if one listener states none;
+  /// - one channel, or no copies of earlier packets, only if all listeners say so; silence is left out unless one
+  ///   refuses;
+  /// - packets of constant size if one listener asks for it, since it protects against eavesdropping.
   ///
-  /// A listener that says nothing of a flag goes with the others: RFC 7587's defaults (one channel, no copies) are what
-  /// browsers leave unsaid whatever they can play.
+  /// A listener that omits a flag agrees with the others: browsers omit RFC 7587's defaults (one channel, no copies),
+  /// whatever they can play.
   public static func combined(_ all: some Collection<OpusPreferences>) -> OpusPreferences {
     func limit(_ path: KeyPath<OpusPreferences, Int?>) -> Int? {
       let stated = all.compactMap { $0[keyPath: path] }
@@ -63,7 +64,7 @@ public struct OpusPreferences: Hashable, Sendable {
     return result
   }
 
-  /// `settings` held back to what is asked for; nothing is done that they do not have.
+  /// Returns `settings`, restricted to the preferences; no feature is added.
   public func applied(to settings: AudioEncoderSettings) -> AudioEncoderSettings {
     var result = settings
     if let maximumBitrate { result.bitrate = min(settings.bitrate, maximumBitrate) }
@@ -73,21 +74,21 @@ public struct OpusPreferences: Hashable, Sendable {
     if usesForwardErrorCorrection == false { result.usesForwardErrorCorrection = false }
     if isConstantBitrate == true {
       result.isConstantBitrate = true
-      // What is left out tells as much as how large it is.
+      // The omission of packets reveals as much as their sizes.
       result.usesDiscontinuousTransmission = false
     }
     return result
   }
 }
 
-/// Who hears a sound, and what they wish of it together.
+/// The combined preferences of a sound's listeners.
 package struct OpusPreferenceSet<Listener: Hashable & Sendable>: Sendable {
   private var wishes: [Listener: OpusPreferences] = [:]
 
   /// A set without listeners.
   package init() {}
 
-  /// Of all who are here; nothing while nobody is.
+  /// The preferences of all present listeners; empty without any.
   package var combined: OpusPreferences { OpusPreferences.combined(wishes.values) }
 
   /// Comes, or changes its mind; nil: is gone.

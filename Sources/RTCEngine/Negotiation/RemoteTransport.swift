@@ -2,7 +2,7 @@ import RTCDTLS
 import RTCPrimitives
 import RTCWire
 
-/// What the peer's description says of the one transport.
+/// The transport in the peer's description.
 struct RemoteTransport {
   var credentials: ICECredentials
   var fingerprints: [CertificateFingerprint]
@@ -14,8 +14,8 @@ struct RemoteTransport {
   /// The m-section that stands for the transport.
   var tag: MediaReference
 
-  /// `accepted` are the positions of the accepted m-sections. The first of them stands for the transport (RFC 8843 §7.3);
-  /// what it leaves out, as bundle-only m-sections may, is taken from the first m-section of its bundle.
+  /// - Parameter accepted: the positions of the accepted m-sections. The first has the transport (RFC 8843 §7.3);
+  ///   values that it omits, as bundle-only m-sections may, are taken from the first m-section of its bundle.
   init(_ description: SessionDescription, accepted: [Int]) throws(NegotiationError) {
     let bundle = description.bundles.first { mids in
       accepted.contains { description.media[$0].mid.map(mids.contains) ?? false }
@@ -101,7 +101,7 @@ extension SessionDescription {
 }
 
 extension NegotiatedMedia {
-  /// What the peer's m-section says of its own sources and wishes.
+  /// Takes the sources and limits of the peer's m-section.
   mutating func adopt(_ section: MediaDescription) {
     remoteSources = section.sources
     remoteSourceGroups = section.sourceGroups

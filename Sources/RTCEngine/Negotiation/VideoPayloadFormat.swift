@@ -6,8 +6,8 @@ import RTCWire
 public struct VideoPayloadFormat: Hashable, Sendable {
   /// The codec, which gives the name in `a=rtpmap`.
   public var codec: VideoCodec
-  /// `profile-level-id=42e01f`, `profile-id=0`, `profile=0` …; what is not said has the codec's default. Of H.264,
-  /// `packetization-mode=1` and `level-asymmetry-allowed=1` are always meant.
+  /// `profile-level-id=42e01f`, `profile-id=0`, `profile=0` …; omitted parameters have the codec's default. H.264
+  /// always implies `packetization-mode=1` and `level-asymmetry-allowed=1`.
   public var parameters: String
 
   /// A codec with its default parameters, unless others are given.
@@ -16,11 +16,11 @@ public struct VideoPayloadFormat: Hashable, Sendable {
     self.parameters = parameters
   }
 
-  /// The format that a source's coded video is to be offered as.
+  /// The format in which a source's coded video is offered.
   public init(_ format: EncodedVideoFormat) { self.init(codec: format.codec, parameters: format.parameters) }
 
-  /// What an encoder's frames are to be offered as: VP9 and AV1 of profile 0 (4:2:0) or 1 (4:4:4), H.264 of High 4:4:4
-  /// Predictive (4:4:4) as Chromium offers it, else codecs with their default parameters.
+  /// The format in which an encoder's frames are offered: VP9 and AV1 of profile 0 (4:2:0) or 1 (4:4:4), H.264 of High
+  /// 4:4:4 Predictive (4:4:4) as Chromium offers it, else the codec with default parameters.
   public init(codec: VideoCodec, chroma: ChromaSampling) {
     let profile = chroma == .full ? 1 : 0
     switch codec {
@@ -59,7 +59,7 @@ public struct VideoPayloadFormat: Hashable, Sendable {
 
   // MARK: - Negotiation
 
-  /// What to negotiate for it, the best first: the format itself, and what contains it and is offered more widely.
+  /// The formats to negotiate for it, the best first: the format itself, and a more widely offered superset.
   private var alternatives: [VideoPayloadFormat] {
     guard let h264 else { return [self] }
     var profiles = [h264.profile]
@@ -97,7 +97,7 @@ public struct VideoPayloadFormat: Hashable, Sendable {
 }
 
 extension VideoPayloadFormat {
-  /// What a key frame is coded with, by what stands in it; nil when that cannot be read.
+  /// The format of a key frame, from its contents; nil if it cannot be parsed.
   init?(keyFrame frame: EncodedFrame) {
     switch frame.codec {
     case .vp8: self = .vp8
@@ -113,8 +113,8 @@ extension VideoPayloadFormat {
     }
   }
 
-  /// What a key frame of H.264 is coded with, by the sequence parameter set that stands before its picture (ITU-T H.264
-  /// §7.3.2.1.1); nil without one.
+  /// The format of an H.264 key frame, from the sequence parameter set before its picture (ITU-T H.264 §7.3.2.1.1); nil
+  /// without one.
   /// - Parameter data: as `EncodedFrame.data`.
   public init?(h264KeyFrame data: Span<UInt8>) {
     var units = H264ByteStream(data)

@@ -3,7 +3,7 @@ package import RTCPrimitives
 package import RTCSCTP
 package import RTCWire
 
-/// What an application can ask of a peer. `Peer.perform` returns what comes of it.
+/// A request of the application to a peer. `Peer.perform` returns its result.
 package enum Command: Sendable {
   // MARK: Transceivers
 
@@ -12,14 +12,14 @@ package enum Command: Sendable {
   /// Sends a track: on a transceiver of its kind that has never sent, else on a new one (RFC 8829 §5.1)
   /// → `CommandResult.transceiver`.
   case addTrack(MediaKind, TrackName)
-  /// What we want of the transceiver; counts from the next negotiation on.
+  /// Sets the wanted direction of a transceiver; takes effect with the next negotiation.
   case setDirection(MediaDirection, TransceiverID)
-  /// Another track, or none, in the place of the former; nothing is negotiated anew. One without a track takes no share of
-  /// the bitrate.
+  /// Sends another track, or none, in place of the present one, without negotiation. A transceiver without a track gets
+  /// no share of the bitrate.
   case setTrack(TrackName?, TransceiverID)
-  /// The track rests, and takes no share of the bitrate, or goes on.
+  /// Mutes the track, which then gets no share of the bitrate, or unmutes it.
   case setMuted(Bool, TransceiverID)
-  /// Ends the transceiver for good; the next offer turns its m-section off.
+  /// Stops the transceiver for good; the next offer turns its m-section off.
   case stop(TransceiverID)
 
   // MARK: Descriptions
@@ -39,8 +39,8 @@ package enum Command: Sendable {
   case restartICE(ICECredentials)
   /// A candidate of the remote peer; kept until its description is there.
   case addRemoteCandidate(ICECandidateInit)
-  /// Our candidates as they are now: those that are new are checked and told of (`Event.localCandidateGathered`), those
-  /// that are gone are given up.
+  /// Replaces our candidates: new ones are checked and reported (`Event.localCandidateGathered`), missing ones are
+  /// removed.
   case setLocalCandidates([ICECandidate], isComplete: Bool)
   /// The answer to `Event.candidateNameNeedsResolving`; nil: the name cannot be resolved.
   case resolvedCandidate(String, IPAddress?)
@@ -48,7 +48,7 @@ package enum Command: Sendable {
   case routeRefused(Route)
   /// Until `commitConfiguration`, `.negotiationNeeded` is held back.
   case startConfiguration
-  /// What was changed since `startConfiguration` is told now, in one `.negotiationNeeded`.
+  /// Ends the batch of `startConfiguration`; its changes cause one `.negotiationNeeded`.
   case commitConfiguration
 
   // MARK: One exchange, as WHIP and WHEP have it
@@ -80,7 +80,7 @@ package enum Command: Sendable {
   case requestKeyFrame(TransceiverID?)
   /// Says goodbye (RTCP BYE, DTLS close_notify) and ends.
   case close
-  /// The same, because the remote peer costs more than its share of the processor (`EndReason.tooCostly`).
+  /// Closes the connection because the remote peer costs more than its share of the processor (`EndReason.tooCostly`).
   case sendAway
 
   /// False for commands that a peer that has ended passes over.
@@ -94,7 +94,7 @@ package enum Command: Sendable {
   }
 }
 
-/// What a command has come to.
+/// The result of a command.
 package enum CommandResult: Hashable, Sendable {
   case done
   /// The transceiver that `addTransceiver` or `addTrack` came to.
@@ -103,11 +103,11 @@ package enum CommandResult: Hashable, Sendable {
   case description(Description)
   /// Our fragment (RFC 8840), ready to be signaled.
   case fragment(String)
-  /// Both sides had offered, and we are the impolite one: the remote peer will drop its offer and answer ours.
+  /// Both sides had offered, and we are impolite: the remote peer will withdraw its offer and answer ours.
   case offerIgnored
 }
 
-/// What an application can ask of a peer's data channels.
+/// A request of the application to a peer's data channels.
 package enum DataChannelCommand: Sendable {
   /// Makes a channel → its handle. It can be used after `DataChannelEvent.opened`. When no description has an m-section
   /// for channels yet, the next offer will.
@@ -116,16 +116,16 @@ package enum DataChannelCommand: Sendable {
   case send(DataChannelMessage, DataChannelHandle)
   /// Sends what waits and closes → `DataChannelEvent.closed` when both sides have.
   case close(DataChannelHandle)
-  /// Where `DataChannelEvent.bufferedAmountLow` is said, in bytes.
+  /// Sets the threshold of `DataChannelEvent.bufferedAmountLow`, in bytes.
   case setBufferedAmountLowThreshold(Int, DataChannelHandle)
   /// False: nothing more is handed on, and the remote peer must wait; true: on with it.
   case setReceiving(Bool)
 }
 
-/// Who gives way when both sides offer at once.
+/// Which side withdraws its offer when both sides offer at once.
 package enum Politeness: Hashable, Sendable {
   /// Drops its own offer for the other's.
   case polite
-  /// Goes on with its own.
+  /// Keeps its own offer.
   case impolite
 }

@@ -8,7 +8,7 @@ package struct EarliestDeadline<Timer> {
 
   package init() {}
 
-  /// Of several at the same time, the first that was considered counts.
+  /// Of several timers with the same time, the first considered is kept.
   package mutating func consider(_ deadline: Timestamp, _ candidate: Timer) {
     guard deadline < time else { return }
     time = deadline

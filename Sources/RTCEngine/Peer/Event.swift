@@ -2,15 +2,15 @@ public import RTCPrimitives
 package import RTCSCTP
 public import RTCWire
 
-/// What a peer tells its owner: what the remote peer and the network did, and what follows from it. What a command comes
-/// to is its result, no event.
+/// An event of a peer for its owner: actions of the remote peer and the network, and their consequences. Results of
+/// commands are not events.
 package enum Event: Sendable {
   case stateChanged(PeerState)
 
   // MARK: Negotiation
 
   case signalingStateChanged(SignalingState)
-  /// What we want differs from what is agreed: an offer is due. Told once until the next agreement.
+  /// Negotiation is needed: an offer is due. Reported once until the next agreement.
   case negotiationNeeded
   /// STUN requests for this peer may carry this user name fragment from now on, beside those before.
   case usernameFragmentAdded(String)
@@ -19,7 +19,7 @@ package enum Event: Sendable {
   /// A candidate of the remote peer is known by this name of multicast DNS (`….local`): answer with
   /// `Command.resolvedCandidate`.
   case candidateNameNeedsResolving(String)
-  /// How the way to the remote peer is; told of changes once there was a good one.
+  /// The connectivity has changed; reported once it was good for the first time.
   case connectivityChanged(Connectivity)
   /// The remote peer sends a track, or is about to.
   case trackAdded(RemoteTrackDescription)
@@ -28,12 +28,12 @@ package enum Event: Sendable {
 
   // MARK: Sending
 
-  /// What this transceiver is given to send leaves from now on.
+  /// Sending on this transceiver has started.
   case sendingStarted(TransceiverID)
   case sendingStopped(TransceiverID)
   /// The remote peer cannot decode without a key frame.
   case keyFrameRequested(KeyFrameReason, TransceiverID)
-  /// This video's share of what the network bears from now on.
+  /// This video's share of the available bitrate has changed.
   case targetBitrateChanged(BitRate, TransceiverID)
   /// The listener's reports allow the sound this much from now on.
   case audioTargetBitrateChanged(BitRate, TransceiverID)
@@ -54,7 +54,7 @@ package enum Event: Sendable {
 
   // MARK: Data channels
 
-  /// What happened to the data channels.
+  /// An event of the data channels.
   case dataChannel(DataChannelEvent)
 }
 
@@ -65,7 +65,7 @@ public struct SenderClock: Hashable, Sendable {
   /// On the track's own clock.
   public var rtpTime: RTPTimestamp
 
-  /// One moment, as a sender report tells it on both clocks.
+  /// Makes a moment on both clocks of a sender report.
   public init(ntpTime: NTPTimestamp, rtpTime: RTPTimestamp) {
     self.ntpTime = ntpTime
     self.rtpTime = rtpTime

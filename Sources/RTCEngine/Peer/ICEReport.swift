@@ -1,8 +1,8 @@
 package import RTCICE
 
-/// All that ICE has and has tried, for diagnosis.
+/// The state of ICE, for diagnosis.
 package struct ICEReport: Sendable {
-  /// Who nominates.
+  /// The role: the controlling side nominates.
   package var role: ICERole
   /// How the agent stands.
   package var state: ICEState
@@ -17,7 +17,7 @@ package struct ICEReport: Sendable {
 }
 
 extension Peer {
-  /// All that ICE has and has tried.
+  /// The state of ICE, for diagnosis.
   package var iceReport: ICEReport { transport.iceReport }
 }
 

@@ -2,8 +2,8 @@ package import RTCMedia
 package import RTCPrimitives
 package import RTCWire
 
-/// What can happen to a peer, beside the commands of its owner. A recorded list of these and of the commands, with their
-/// times, replays any bug.
+/// An input of a peer, in addition to its owner's commands. A recorded list of inputs and commands, with their times,
+/// reproduces any bug.
 package enum Input: ~Escapable, ~Copyable {
   /// A datagram came in; decrypted in place, so its bytes are the engine's to change during the call.
   case datagram(MutableSpan<UInt8>, Route)
@@ -17,18 +17,18 @@ package enum Input: ~Escapable, ~Copyable {
   case audio(EncodedAudioFrame, TransceiverID)
 }
 
-/// What one step of a peer leaves behind: datagrams to send, things to tell, and when to come back. Owned and reused by
-/// the caller, who empties it after every step.
+/// The results of one step of a peer: datagrams to send, events, and the next deadline. Owned and reused by the caller,
+/// who empties it after every step.
 package struct Outbox: ~Copyable {
   /// Datagrams to send, in order.
   package var datagrams = DatagramBatch()
-  /// What happened, in order.
+  /// Events, in order.
   package var events: [Event] = []
-  /// Where the remote peer was found to be.
+  /// The routes at which the remote peer was found.
   package var claims: [RouteClaim] = []
   /// When `Input.deadline` is due; `.distantFuture` when nothing is.
   package internal(set) var nextDeadline = Timestamp.distantFuture
-  /// What is due then; nil when nothing is.
+  /// The reason of the next deadline; nil if there is none.
   package internal(set) var nextTimer: PeerTimer?
 
   /// An outbox with nothing in it.

@@ -1,8 +1,8 @@
 /// Why a remote peer needs a key frame.
 package enum KeyFrameReason: String, Hashable, Sendable {
-  /// It has no picture yet, or what it is sent is coded otherwise from now on.
+  /// The viewer has no picture yet, or the format changes.
   case begin
-  /// It asked for one (PLI, FIR).
+  /// The viewer asked for it (PLI, FIR).
   case request
   /// Frames were left out because its network did not keep up; what waited has left by now.
   case backlog

@@ -1,5 +1,5 @@
-/// Whether the owner was told that an offer is due ("negotiation-needed flag", W3C WebRTC §4.7.3), and whether it wants to
-/// hear of it at all just now.
+/// The "negotiation-needed flag" (W3C WebRTC §4.7.3): whether the owner was told that an offer is due, and whether a
+/// batch of changes defers it.
 struct NegotiationNeededFlag {
   private enum State {
     case quiet
@@ -16,7 +16,8 @@ struct NegotiationNeededFlag {
   private var batch = Batch.none
 
   mutating func startBatch() { batch = .open }
-  /// Told anew, if it was told before: who looked while the batch was open, found nothing to do.
+  /// Ends the batch. The event is repeated if it was sent before, since an owner that looked meanwhile found nothing to
+  /// do.
   mutating func commitBatch() {
     if case .open = batch { state = .quiet }
     batch = .none
@@ -25,10 +26,10 @@ struct NegotiationNeededFlag {
   /// True while a batch is open.
   var isHeld: Bool { if case .open = batch { true } else { false } }
 
-  /// Something was agreed or rolled back: what is needed now is to be told anew.
+  /// Resets the flag after an agreement or rollback: a need is reported again.
   mutating func reset() { state = .quiet }
 
-  /// - Returns: true when the owner is to be told now.
+  /// - Returns: true if the event is to be sent now.
   mutating func update(isNeeded: Bool) -> Bool {
     guard isNeeded else {
       state = .quiet

@@ -1,4 +1,4 @@
-/// What was tried before a peer was given up as unreachable: pairs of a local and a remote candidate, by sort.
+/// The candidate pairs that were tried before a peer was given up as unreachable, by kind.
 public struct PathsTried: Hashable, Sendable {
   /// Straight from host to host.
   public var host = 0
@@ -12,10 +12,10 @@ public struct PathsTried: Hashable, Sendable {
   public var hasLocalCandidates = true
   /// The remote peer had named an address that may be tried.
   public var hasRemoteCandidates = true
-  /// There was a way before, which fell silent or was lost.
+  /// Whether there was a working path before.
   public var wasConnected = false
 
-  /// So many pairs of each sort.
+  /// Makes the counts of each kind.
   public init(
     host: Int = 0, reflexive: Int = 0, relay: Int = 0, tcp: Int = 0, hasLocalCandidates: Bool = true,
     hasRemoteCandidates: Bool = true, wasConnected: Bool = false
@@ -31,7 +31,7 @@ public struct PathsTried: Hashable, Sendable {
 }
 
 extension PathsTried: CustomStringConvertible {
-  /// What to read in a sentence, such as `3 pairs failed: 2 host, 1 relay`; without a full stop.
+  /// Part of a sentence, such as `3 pairs failed: 2 host, 1 relay`; without a full stop.
   public var description: String {
     let sorts = [(host, "host"), (reflexive, "reflexive"), (relay, "relay"), (tcp, "TCP")].filter { $0.0 > 0 }
     let total = host + reflexive + relay + tcp

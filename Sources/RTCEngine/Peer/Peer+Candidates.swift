@@ -22,7 +22,7 @@ extension Peer {
     }
   }
 
-  /// Tells of names that somebody is to resolve.
+  /// Reports names that the owner is to resolve.
   mutating func announceNames(into outbox: inout Outbox) {
     for name in transport.takeNamesToResolve() { outbox.events.append(.candidateNameNeedsResolving(name)) }
   }
@@ -40,7 +40,7 @@ extension Peer {
     transport.addCandidates(of: fragment, now: now)
   }
 
-  /// As a server of WHIP or WHEP. When both sides have begun a restart, their fragments answer each other.
+  /// As a server of WHIP or WHEP. If both sides have begun a restart, their fragments answer each other.
   mutating func applyFragment(
     _ text: String, _ fresh: ICECredentials, now: Timestamp, into outbox: inout Outbox
   ) throws(NegotiationFailure) -> CommandResult {
@@ -57,7 +57,7 @@ extension Peer {
     return try describeFragment()
   }
 
-  /// As a client.
+  /// As a client of WHIP or WHEP.
   mutating func restartFragment(
     _ fresh: ICECredentials, now: Timestamp, into outbox: inout Outbox
   ) throws(NegotiationFailure) -> CommandResult {

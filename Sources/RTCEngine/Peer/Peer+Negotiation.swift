@@ -71,7 +71,7 @@ extension Peer {
     return .done
   }
 
-  /// Makes what a command has changed known: to transceivers, to the demultiplexer, and as events.
+  /// Applies the changes of a command to the transceivers and the demultiplexer, and reports them as events.
   mutating func settleNegotiation(_ before: SignalingState, into outbox: inout Outbox) {
     guard !isEnded else { return }
     matchTransceivers()
@@ -93,7 +93,7 @@ extension Peer {
     outbox.events.append(.negotiationNeeded)
   }
 
-  /// Tells what has come and gone of the remote peer's tracks since it was last told.
+  /// Reports new and ended tracks of the remote peer since the last report.
   private mutating func announceRemoteTracks(into outbox: inout Outbox) {
     let tracks = negotiation.remoteTracks
     guard tracks != remoteTracks else { return }
@@ -143,7 +143,7 @@ extension Peer {
     return id
   }
 
-  /// Throws for what is no transceiver of ours, or one that was stopped.
+  /// Throws if there is no such transceiver of ours, or it was stopped.
   private func checkRuns(_ id: TransceiverID) throws(NegotiationFailure) {
     guard negotiation.knows(id), !negotiation.isStopped(id) else {
       throw NegotiationFailure(
@@ -151,7 +151,7 @@ extension Peer {
     }
   }
 
-  /// Ends the transceiver at once on our side; the remote peer hears of it by the next offer, and by BYE.
+  /// Stops the transceiver at once on our side; the remote peer is notified by BYE, and by the next offer.
   private mutating func stop(_ id: TransceiverID, into outbox: inout Outbox) {
     negotiation.stop(id)
     media.sendGoodbye(for: id, over: &transport, into: &outbox)
@@ -164,7 +164,7 @@ extension Peer {
     for id in negotiation.transceiverIDs where media.transceivers.place(of: id) == nil { place(id, nil) }
   }
 
-  /// What our descriptions say of our sources is what we send.
+  /// Writes the sources that we send into our descriptions.
   private mutating func describeSources() {
     for item in media.transceivers.video {
       negotiation[item.id].track?.ssrc = item.sender.identity.ssrc
@@ -194,7 +194,7 @@ extension Peer {
     return .description(Description(kind: .offer, sdp: offer.description))
   }
 
-  /// Takes an offer that is to be answered later; its m-sections get transceivers.
+  /// Takes an offer to be answered later; its m-sections get transceivers.
   private mutating func setRemoteOffer(_ text: String) throws(NegotiationFailure) {
     let offer = try SessionDescription(ofPeer: text)
     let templates = [configuration.template(.video), configuration.template(.audio)]
@@ -260,7 +260,7 @@ extension Peer {
 
   // MARK: - Agreement
 
-  /// Puts what was agreed to work: candidates, DTLS role, codecs, who sends and who receives.
+  /// Applies the result of a negotiation: candidates, DTLS role, codecs and directions.
   private mutating func apply(
     _ session: NegotiatedSession, now: Timestamp, into outbox: inout Outbox
   ) throws(NegotiationFailure) {
@@ -272,7 +272,7 @@ extension Peer {
     if state == .new { change(to: .connecting, into: &outbox) }
   }
 
-  /// Whoever finds peers by the user name in STUN requests must know all of this one's names.
+  /// The owner finds peers by the user name of STUN requests, so it must know all names of this peer.
   func announceUsernameFragment(_ credentials: ICECredentials, into outbox: inout Outbox) {
     guard credentials.usernameFragment != configuration.iceCredentials.usernameFragment else { return }
     outbox.events.append(.usernameFragmentAdded(credentials.usernameFragment))

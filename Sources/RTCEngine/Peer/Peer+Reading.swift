@@ -18,23 +18,23 @@ extension Peer {
     }
   }
 
-  /// Where the offer/answer exchange stands.
+  /// The state of the offer/answer exchange.
   package var signalingState: SignalingState { negotiation.signalingState }
 
-  /// True when an offer is due: nothing is pending, something is to be agreed, and no batch of changes is open.
+  /// Whether an offer is due: none is pending, something is to be negotiated, and no batch of changes is open.
   package var needsNegotiation: Bool {
     !isEnded && signalingState == .stable && !negotiationNeeded.isHeld && negotiation.isNegotiationNeeded
   }
 
-  /// True when what the transceiver is given to send leaves.
+  /// Whether the transceiver's track is being sent.
   package func isSending(_ id: TransceiverID) -> Bool { media.transceivers.isSending(id) }
 
-  /// What the network bears of this transceiver's video; nil while nothing is sent.
+  /// The available bitrate of this transceiver's video; nil while it is not sent.
   package func videoBitrate(of id: TransceiverID) -> BitRate? {
     media.transceivers.video.first { $0.id == id }?.sender.share
   }
 
-  /// What a transceiver's video may be sent as.
+  /// The formats and features of a transceiver's outgoing video.
   package struct VideoAbilities {
     /// The best first.
     package var formats: [VideoPayloadFormat] = []
@@ -44,7 +44,7 @@ extension Peer {
     package var supportsOrientation = false
   }
 
-  /// What this transceiver's video may be sent as; nothing until it is agreed.
+  /// The negotiated formats and features of this transceiver's outgoing video; empty before the agreement.
   package func videoAbilities(of id: TransceiverID) -> VideoAbilities {
     guard let format = media.transceivers.video.first(where: { $0.id == id })?.sender.format else {
       return VideoAbilities()
@@ -54,11 +54,11 @@ extension Peer {
       supportsOrientation: format.supportsOrientation)
   }
 
-  /// The RTP timestamp of the monotonic clock's origin in the first video that is sent; with `RTPTimestamp.init(video:)` it
-  /// tells what a picture's timestamp is for this remote peer.
+  /// The RTP timestamp of the monotonic clock's origin in the first sent video. With `RTPTimestamp.init(video:)` it
+  /// gives the timestamp of a picture for this remote peer.
   package var videoClock: RTPTimestamp? { media.transceivers.video.lazy.compactMap(\.sender.clock).first }
 
-  /// What the remote peer asks of the Opus it is sent on this transceiver.
+  /// The Opus preferences of the remote peer for this transceiver.
   package func opusPreferences(of id: TransceiverID) -> OpusPreferences {
     media.transceivers.audio.first { $0.id == id }?.sender.preferences ?? OpusPreferences()
   }
@@ -73,7 +73,7 @@ extension Peer {
   /// The longest message the remote peer takes, in bytes; meaningful once the association stands.
   package var maximumOutgoingMessageSize: Int { channels.maximumOutgoingMessageSize }
 
-  /// How long what is sent now waits before it gets on its way, here and in the network, by what is known of it.
+  /// The estimated time until a packet sent now leaves all queues, here and in the network.
   package func sendBacklog(_ now: Timestamp) -> TimeDelta { media.backlog(now) }
 
   /// Packets kept for being sent again.
@@ -89,7 +89,7 @@ extension Peer {
 
   // MARK: - Statistics
 
-  /// A snapshot of what the peer has done so far.
+  /// A snapshot of the peer's statistics.
   package var statistics: PeerStatistics {
     let (videos, audios) = (media.transceivers.video, media.transceivers.audio)
     var result = PeerStatistics()

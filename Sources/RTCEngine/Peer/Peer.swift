@@ -4,11 +4,11 @@ package import RTCPrimitives
 package import RTCSCTP
 import RTCWire
 
-/// One WebRTC peer, sans-IO: what happens goes in with its time, what follows is in the `Outbox`.
+/// One WebRTC peer, sans-IO: inputs are passed with their time, results are left in the `Outbox`.
 ///
-/// It is the porter of its machines: says which packet goes to which, keeps them to what was negotiated, and in which order
-/// senders may send. Each machine owns its state and says its own next deadline. Any number of transceivers share one
-/// transport, one pacer, one rate control and one account of what arrived. Owned by one thread. It reads no clock, opens no
+/// It dispatches to its machines: decides which packet goes to which, enforces what was negotiated, and sets the order
+/// in which senders may send. Each machine owns its state and its next deadline. Any number of transceivers share one
+/// transport, one pacer, one rate control and one record of arrivals. Owned by one thread. It reads no clock, opens no
 /// socket and draws no random number.
 package struct Peer: ~Copyable {
   let configuration: PeerConfiguration
@@ -17,9 +17,9 @@ package struct Peer: ~Copyable {
   // Negotiation.
   var negotiation: Negotiation
   var negotiationNeeded = NegotiationNeededFlag()
-  /// Our candidates that were told of.
+  /// The local candidates that were reported.
   var toldCandidates = ToldCandidates()
-  /// The remote peer's tracks that were told of.
+  /// The remote tracks that were reported.
   var remoteTracks: [RemoteTrackDescription] = []
 
   // The machines.
@@ -48,9 +48,9 @@ package struct Peer: ~Copyable {
 
   // MARK: - The ways in
 
-  /// Takes one input at `now` and leaves datagrams, events and the next deadline in `outbox`.
+  /// Handles one input at `now` and leaves datagrams, events and the next deadline in `outbox`.
   ///
-  /// Times must not go back between calls. What the remote peer does wrong is counted in the statistics, never thrown.
+  /// Times must not decrease between calls. Faults of the remote peer are counted in the statistics, never thrown.
   package mutating func handle(_ input: consuming Input, now: Timestamp, into outbox: inout Outbox) {
     switch consume input {
     case .datagram(var bytes, let route): receive(&bytes, route: route, now: now, into: &outbox)
@@ -62,9 +62,9 @@ package struct Peer: ~Copyable {
     finishStep(now, into: &outbox)
   }
 
-  /// Carries out `command` at `now`, leaves datagrams, events and the next deadline in `outbox`, and returns what came of
-  /// it.
-  /// - Throws: what cannot be done, and whose fault that is. The negotiation and the transceivers are as before then.
+  /// Executes `command` at `now`, leaves datagrams, events and the next deadline in `outbox`, and returns the result.
+  /// - Throws: the reason why it is impossible, and whose fault it is. The negotiation and the transceivers are then
+  ///   unchanged.
   package mutating func perform(
     _ command: Command, now: Timestamp, into outbox: inout Outbox
   ) throws(NegotiationFailure) -> CommandResult {
@@ -114,7 +114,7 @@ package struct Peer: ~Copyable {
     _ bytes: inout MutableSpan<UInt8>, route: Route, now: Timestamp, into outbox: inout Outbox
   ) {
     guard !isEnded else { return }
-    // What nobody takes is not even decrypted: viewers have no media to send.
+    // Unexpected media is not even decrypted: viewers have no media to send.
     if PacketKind(bytes.span) == .rtp, !media.expectsMedia { return media.countUnexpected() }
     var events: [Transport.Event] = []
     let content = transport.receive(&bytes, route: route, now: now, into: &outbox.datagrams, events: &events)
@@ -145,7 +145,7 @@ package struct Peer: ~Copyable {
     return next
   }
 
-  /// Does all that is due. Bounded: a deadline that is always past would otherwise never end.
+  /// Performs everything that is due. Bounded, since a deadline that is always past would otherwise never end.
   private mutating func finishStep(_ now: Timestamp, into outbox: inout Outbox) {
     let data = channels.takeSentBytes()
     if data > 0 { media.countData(bytes: data, now: now) }
@@ -210,7 +210,7 @@ package struct Peer: ~Copyable {
     end(reason, now: now, into: &outbox)
   }
 
-  /// Ends the peer's life: nothing is sent any more, memory is let go.
+  /// Ends the peer: nothing is sent any more, and memory is released.
   private mutating func end(_ reason: EndReason, now: Timestamp, into outbox: inout Outbox) {
     if isEnded { return }
     channels.close(now: now, over: &transport, into: &outbox)

@@ -5,13 +5,13 @@ extension PeerConfiguration {
     public var streamID = "rtcast"
     /// Names the track in its stream (RFC 8830); 1–64 token characters.
     public var trackID = "sound"
-    /// What our descriptions say of this sound.
+    /// The Opus parameters of this audio in our descriptions.
     public var opus: OpusParameters
     /// Sound with the names `rtcast` and `sound`.
     public init(opus: OpusParameters = OpusParameters()) { self.opus = opus }
   }
 
-  /// What our descriptions say of Opus (RFC 7587 §6.1).
+  /// Our Opus parameters in descriptions (RFC 7587 §6.1).
   public struct OpusParameters: Hashable, Sendable {
     /// Two channels are sent, and welcome.
     public var isStereo = true

@@ -2,9 +2,9 @@ import RTCICE
 import RTCPrimitives
 import RTCWire
 
-/// What a configuration comes to in descriptions.
+/// The contents of descriptions that follow from a configuration.
 extension PeerConfiguration {
-  /// The candidates that the remote peer is told of. Who wants to stay behind relays does not say what is behind them.
+  /// The candidates that are described to the remote peer. With the relay policy, related addresses are left out.
   func described(_ candidates: [ICECandidate]) -> [CandidateDescription] {
     candidates.compactMap { candidate in
       // Connections that are open already are ours to use; the remote peer sees where they come from.
@@ -15,7 +15,7 @@ extension PeerConfiguration {
     }
   }
 
-  /// A new transceiver, with all that we can send and receive; receiving only.
+  /// A new receive-only transceiver with all our capabilities.
   func template(_ kind: MediaKind) -> LocalTransceiver {
     switch kind {
     case .video:
@@ -44,7 +44,7 @@ extension PeerConfiguration {
     [opus.capability] + (usesForwardErrorCorrection ? [.audioRedundancy] : [])
   }
 
-  /// The transceivers to begin with, and what they send.
+  /// The first transceivers and their tracks.
   var initialTransceivers: [(media: LocalTransceiver, track: TrackName?)] {
     var result: [(media: LocalTransceiver, track: TrackName?)] = []
     if sendsVideo != nil || receivesVideo {
@@ -99,7 +99,7 @@ extension NegotiatedMedia {
 }
 
 extension RTPHeaderExtensionMap {
-  /// Those of `numbers` that we know.
+  /// The known header extensions of `numbers`.
   init(_ numbers: [UInt8: String]) {
     self.init()
     for (id, uri) in numbers {

@@ -1,12 +1,12 @@
 /// The life of a peer, as an application sees it (W3C RTCPeerConnectionState, with the reason of the end).
 public enum PeerState: Hashable, Sendable {
-  /// Nothing was negotiated yet.
+  /// Nothing has been negotiated yet.
   case new
   /// Checking paths and shaking hands.
   case connecting
   /// Media flows.
   case connected
-  /// Nothing was heard for some seconds; may come back by itself.
+  /// Nothing has arrived for some seconds; the connection may recover by itself.
   case disconnected
   case ended(EndReason)
 }
@@ -26,6 +26,6 @@ public enum EndReason: Hashable, Sendable {
   case handshakeFailed(String)
   /// Not connected within the time allowed.
   case timedOut
-  /// We closed it, because the remote peer went on sending datagrams that cost more than its share of the processor.
+  /// We closed it, because the remote peer continued to send datagrams that cost more than its share of the processor.
   case tooCostly
 }

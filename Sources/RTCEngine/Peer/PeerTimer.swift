@@ -1,6 +1,6 @@
 /// The reasons a peer may want to be woken, each the next deadline of one of its machines.
 package enum PeerTimer: CaseIterable, Hashable, Sendable {
-  /// ICE checks, consent and keep-alive; DTLS retransmission; the end of an attempt to connect.
+  /// ICE checks, consent and keep-alive; DTLS retransmission; the time limit of connecting.
   case transport
   /// The pacer may send its next packets.
   case pacer
@@ -8,7 +8,7 @@ package enum PeerTimer: CaseIterable, Hashable, Sendable {
   case firstMeasurement
   /// Sender and receiver reports.
   case reports
-  /// The estimate of what the path bears.
+  /// The bandwidth estimate.
   case rate
   /// An audio sender's own bitrate.
   case audioSender

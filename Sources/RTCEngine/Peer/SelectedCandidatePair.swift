@@ -3,18 +3,18 @@ public import RTCWire
 
 /// The two candidates that media goes between.
 public struct SelectedCandidatePair: Hashable, Sendable {
-  /// What carries the datagrams between them.
+  /// The transport protocol between the candidates.
   public enum TransportProtocol: String, Hashable, Sendable {
     case udp, tcp
   }
 
-  /// What ours is.
+  /// The kind of the local candidate.
   public var localKind: ICECandidateKind
-  /// What the remote peer's is.
+  /// The kind of the remote candidate.
   public var remoteKind: ICECandidateKind
-  /// Where ours is reached.
+  /// The address of the local candidate.
   public var localAddress: SocketAddress
-  /// Where the remote peer's is reached.
+  /// The address of the remote candidate.
   public var remoteAddress: SocketAddress
   /// Between the two; how we reach a relay of ours is another matter.
   public var transportProtocol: TransportProtocol

@@ -1,6 +1,6 @@
 import RTCWire
 
-/// Which of our candidates the remote peer was told of, in a description or one by one.
+/// The local candidates that the remote peer has received, in a description or one by one.
 struct ToldCandidates {
   private var candidates: [CandidateDescription] = []
   private var isComplete = false
@@ -11,7 +11,7 @@ struct ToldCandidates {
     isComplete = transport.endOfCandidates
   }
 
-  /// - Returns: what is new since, and whether it is to be said that nothing more comes.
+  /// - Returns: the new candidates, and whether the end of candidates is to be signaled.
   mutating func update(_ transport: LocalTransport) -> (new: [CandidateDescription], isEnd: Bool) {
     let new = transport.candidates.filter { !candidates.contains($0) }
     let isEnd = transport.endOfCandidates && (!isComplete || !new.isEmpty)

@@ -2,10 +2,10 @@ package import RTCPrimitives
 
 /// Shares a target bitrate out among videos.
 package enum BitrateAllocator {
-  /// Equal shares, except that what a video may not have (its ceiling) goes to the others.
+  /// Returns equal shares, except that the part above a video's ceiling goes to the others.
   /// - Parameters:
-  ///   - ceilings: the most each video may be sent; nil: any.
-  ///   - minimum: no ceiling counts below this.
+  ///   - ceilings: the maximum of each video; nil: none.
+  ///   - minimum: lower ceilings are raised to it.
   /// - Returns: the shares, in the order of `ceilings`.
   package static func shares(of total: BitRate, ceilings: [BitRate?], minimum: BitRate) -> [BitRate] {
     var shares = [BitRate](repeating: .zero, count: ceilings.count)

@@ -2,7 +2,7 @@ public import RTCPrimitives
 
 /// The bounds and steps of the loss-stepped bitrate rule. The defaults are the field's customary ones for one video.
 public struct BitrateLimits: Hashable, Sendable {
-  /// Never below, whatever is lost.
+  /// The minimum, whatever the loss.
   public var minimum: BitRate = .kilobitsPerSecond(100)
   /// Never above.
   public var maximum: BitRate = .megabitsPerSecond(6)

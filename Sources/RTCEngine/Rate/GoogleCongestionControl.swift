@@ -1,14 +1,14 @@
 package import RTCPrimitives
 
-/// Follows the network by the delay and the loss of single packets, with probes (draft-ietf-rmcat-gcc, and what libwebrtc
-/// made of it), and holds on to what was proved while a screen rests.
+/// Follows the network by the delay and loss of single packets, with probes (draft-ietf-rmcat-gcc, and libwebrtc's
+/// extensions), and keeps the proved rate while a screen does not change.
 ///
-/// Each part is a file of `GCC/`. The rate has one owner, `aimd`: it grows there, by trends (`TrendlineEstimator`); a queue
-/// that stands (`StandingQueueGuard`), a probe, missing feedback and the end of a test of loss set it. What loss allows, what
-/// the remote peer allows and the limits bound the target beside it.
+/// Each part is a file of `GCC/`. The rate has one owner, `aimd`: it grows there, by trends (`TrendlineEstimator`). A
+/// standing queue (`StandingQueueGuard`), a probe, missing feedback and the end of a loss test set it. The loss limit,
+/// the remote peer's limit and the configured limits bound the target in addition.
 ///
-/// A screen that rests sends nothing. What was learned stays as it was, and nothing wakes; the first packets after it leave
-/// no faster than twice what was lately delivered, until feedback on them has come.
+/// A still screen sends nothing. The estimate then stays unchanged without any timer. The first packets after it are
+/// sent at most at twice the recently delivered rate, until their feedback has arrived.
 package struct GoogleCongestionControl: BandwidthEstimator {
   package private(set) var limits: BitrateLimits
   package private(set) var nextDeadline = Timestamp.distantFuture
@@ -33,7 +33,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
   private var remote = RemoteMaximum()
   private var reported = ReportedLossRate()
 
-  // MARK: What is known now
+  // MARK: Present estimates
 
   /// Packets left from here on; nil before.
   private var started: Timestamp?
@@ -41,9 +41,9 @@ package struct GoogleCongestionControl: BandwidthEstimator {
   /// By RTCP or ICE.
   private var measuredRoundTrip: TimeDelta?
   private var feedbackTimes = FeedbackTimes()
-  /// What stands, as no packet of the last moments was faster.
+  /// The standing queue: the shortest delay of the last moments.
   private var queue: TimeDelta?
-  /// The same without what pictures make by themselves, and are rid of.
+  /// The standing queue without the queues that pictures cause by themselves and that drain again.
   private var unexpectedQueue: TimeDelta?
   private var lastCongestion: Timestamp?
   private var isApplicationLimited = false
@@ -62,8 +62,8 @@ package struct GoogleCongestionControl: BandwidthEstimator {
   private static let leastQueue = TimeDelta.milliseconds(8)
   private static let calmTime = TimeDelta.milliseconds(600)
   private static let pacingFactor = (free: 2.5, slow: 1.3, queued: 1.1)
-  /// Pictures of a screen are large: on a path as slow as the first, one that leaves at 2.5 times the rate is a queue of its
-  /// own, which says nothing of the path. Paths as fast as the second do not mind.
+  /// Pictures of a screen are large. On a path as slow as the first rate, a picture sent at 2.5 times the rate makes a
+  /// queue of its own, which is no information about the path. On paths as fast as the second rate it does not matter.
   private static let slowPaths = (slow: 1e6, fast: 3e6)
   private static let burstTime = TimeDelta.milliseconds(40)
   private static let bursts = 3_000...12_000
@@ -160,7 +160,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
 
   // MARK: - Control
 
-  /// Lets each part say what the feedback means for the rate.
+  /// Lets each part evaluate the feedback.
   private mutating func control(newestSent: Timestamp, _ now: Timestamp) {
     let base = queueing.base(now)
     let newest = arrivals.newest(
@@ -251,7 +251,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
 
   // MARK: - Probes
 
-  /// The most that growth may lead to: what the rate was at the start, or twice what was lately delivered.
+  /// The maximum that growth may reach: the start rate, or twice the recently delivered rate.
   private var provable: Double { max(Double(limits.start.bitsPerSecond), 2 * acknowledged.proved) }
 
   /// Goes where a probe has shown the way: at once where nothing is known of the path, in growing steps, each confirmed
@@ -303,7 +303,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     return probe
   }
 
-  // MARK: - What else is known
+  // MARK: Other information
 
   package mutating func receiveLoss(expected: Int, lost: Int, now: Timestamp) {
     guard !feedbackTimes.hasFeedback else { return }
@@ -421,7 +421,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
   private mutating func updatePacing(_ rate: Double) {
     let isQueued = standing.isDraining || (unexpectedQueue ?? .zero) > StandingQueueGuard.threshold
     var pacing = rate * (isQueued ? Self.pacingFactor.queued : freePacing(rate))
-    // What leaves faster than the path bears waits there instead of here, and is a queue to whoever measures.
+    // Packets sent faster than the capacity wait in the network instead of here, and count as a queue.
     if let capacity = aimd.capacity.mean { pacing = max(rate, min(pacing, capacity)) }
     if restedSince != nil, acknowledged.proved > 0 { pacing = max(minimum, min(rate, 2 * acknowledged.proved)) }
     estimate.pacingRate = BitRate(pacing)
@@ -435,7 +435,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
 }
 
 extension BitRate {
-  /// Rounded down, and within what can be reckoned with: 0…1 Tbit/s.
+  /// Rounds down, and clamps to 0…1 Tbit/s.
   init(_ bitsPerSecond: Double) {
     self.init(bitsPerSecond: Int64(max(0, min(bitsPerSecond, Self.reckonable))))
   }

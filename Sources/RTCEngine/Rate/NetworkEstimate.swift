@@ -1,14 +1,14 @@
 public import RTCPrimitives
 
-/// What an estimator holds the path to bear, and how it came to that.
+/// A bandwidth estimate and its parts.
 public struct NetworkEstimate: Hashable, Sendable {
-  /// What decided the target last.
+  /// The reason of the last change of the target.
   public enum Reason: String, Hashable, Sendable, CaseIterable {
-    /// Nothing is known yet.
+    /// No measurement yet.
     case start
-    /// Nothing speaks against more.
+    /// No sign of congestion.
     case increase
-    /// Less is sent than the path bears, or it is not known whether it bears more.
+    /// Less is sent than the path allows, or its bandwidth is unknown.
     case hold
     /// A probe arrived as fast as it was sent.
     case probe
@@ -28,9 +28,9 @@ public struct NetworkEstimate: Hashable, Sendable {
     case limits
   }
 
-  /// What everything together may be sent at, within the limits: sound, video, repair and data.
+  /// The total send rate, within the limits: audio, video, repair and data.
   public var target: BitRate
-  /// What decided the target.
+  /// The reason of the target.
   public var reason = Reason.start
   /// How fast packets may leave one after another.
   public var pacingRate: BitRate
@@ -47,13 +47,13 @@ public struct NetworkEstimate: Hashable, Sendable {
 
   // MARK: Parts
 
-  /// What delay alone allows; nil where the estimator has no such part. The same of the others.
+  /// The rate that delay alone allows; nil if the estimator has no such part.
   public var delayBased: BitRate?
-  /// What loss alone allows.
+  /// The rate that loss alone allows; nil likewise.
   public var lossBased: BitRate?
-  /// What lately arrived.
+  /// The recent arrival rate; nil likewise.
   public var acknowledged: BitRate?
-  /// What the remote peer allows (REMB).
+  /// The remote peer's limit (REMB); nil likewise.
   public var remoteMaximum: BitRate?
 
   /// An estimate of which nothing else is known.

@@ -1,11 +1,11 @@
 package import RTCPrimitives
 
-/// A short run of packets that leaves faster than the estimate, to learn whether the path bears it. Its packets carry `id`
-/// in `SentPacket.probe`.
+/// A short run of packets that is sent faster than the estimate, to test the path. Its packets have `id` in
+/// `SentPacket.probe`.
 package struct ProbeCluster: Hashable, Sendable {
   package var id: UInt16
   package var rate: BitRate
-  /// It is over when both have left.
+  /// The probe ends when both minimums are sent.
   package var minimumPackets: Int
   package var minimumBytes: Int
 

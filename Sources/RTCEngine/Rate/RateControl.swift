@@ -1,8 +1,7 @@
 package import RTCPrimitives
 package import RTCWire
 
-/// Everything that decides how much may leave: the history of what was sent, the estimator that learns from its results,
-/// and the pacer.
+/// Send-rate control: the history of sent packets, the bandwidth estimator, and the pacer.
 package struct RateControl {
   package private(set) var history = SentPacketHistory()
   package private(set) var pacer: Pacer
@@ -11,22 +10,22 @@ package struct RateControl {
   package private(set) var estimate: NetworkEstimate
   private let log: RateLogEntry.Sink?
   private var loggedEstimate: NetworkEstimate?
-  /// What the feedback at hand says; kept for its memory.
+  /// The results of the present feedback; kept to reuse its memory.
   private var results: [PacketResult] = []
   private var activity = SendActivity()
   private var lastFeedback = Timestamp.zero
   /// When something left last although too much was on its way.
   private var lastBlind = Timestamp.zero
-  /// Until then the path is known to work again, though feedback on what is on its way has not come.
+  /// Until this time the path is known to work again, although feedback is missing.
   private var provenUntil = Timestamp.zero
   private var lastRoundTrip: TimeDelta?
-  /// What was shared out last.
+  /// The last allocated rate.
   private var allocated = BitRate.zero
-  /// Loss of single packets, smoothed over about the last fifty, those that came late not counted, 0…1.
+  /// The loss of single packets, smoothed over about the last fifty, without those that arrived late, 0…1.
   package private(set) var smoothedLoss = 0.0
-  /// When a full queue was last heard of.
+  /// The time at which a full queue was last detected.
   private var lastFull: Timestamp?
-  /// Rates of what has no rate of its own: repair, sound, data. They are taken off what video gets.
+  /// The rates of repair, audio and data, which are subtracted from the video's rate.
   private var others = RateMeter()
   private var video = RateMeter()
   private var protection = RateMeter()
@@ -42,7 +41,7 @@ package struct RateControl {
   package var nextDeadline: Timestamp { estimator.nextDeadline }
   package var minimum: BitRate { estimator.limits.minimum }
 
-  /// What all video together may be encoded at: what sound, data and repair leave of the target.
+  /// The encoding rate of all video together: the target without audio, data and repair.
   package func videoTarget(_ now: Timestamp) -> BitRate {
     let target = estimate.target
     // Protection beyond that leaves as soon as video needs its place.
@@ -62,11 +61,11 @@ package struct RateControl {
   /// Protection that is not needed leaves room for pictures larger than those before.
   private static let protectedShare = 0.85
 
-  /// Changes of less than this share are not told.
+  /// Smaller relative changes are not reported.
   private static let hysteresis = 0.05
 
-  /// What all video together may be encoded at, when it is worth telling: at once when forced, else when it is another by
-  /// more than a little.
+  /// The encoding rate of all video together, if it is to be reported: always when forced, else if it has changed
+  /// enough.
   package mutating func newVideoTarget(_ now: Timestamp, isForced: Bool) -> BitRate? {
     let target = videoTarget(now)
     let change = Double(abs(target.bitsPerSecond - allocated.bitsPerSecond))
@@ -76,8 +75,8 @@ package struct RateControl {
     return target
   }
 
-  /// How long it takes until what is sent now begins to arrive, beyond the way itself: what waits here, and what waits in
-  /// the network by what is known of it.
+  /// The time until a packet sent now begins to arrive, beyond the path's delay: the queue here, and the estimated
+  /// queue in the network.
   package func backlog(_ now: Timestamp) -> TimeDelta {
     guard history.hasFeedback, let opens = windowDeadline(now), opens > now else {
       return estimate.target.time(forBytes: activity.queued)
@@ -86,7 +85,7 @@ package struct RateControl {
     return estimate.target.time(forBytes: activity.queued + excess)
   }
 
-  // MARK: - What is known of the network
+  // MARK: - Feedback
 
   package mutating func start(_ now: Timestamp) {
     log?(.started(estimator.limits), now)
@@ -136,8 +135,8 @@ package struct RateControl {
     estimateChanged(now)
   }
 
-  /// Takes in what the remote peer reports of packets.
-  /// - Returns: the steps that reading it took; see `SentPacketHistory.receive`.
+  /// Takes the remote peer's feedback on packets.
+  /// - Returns: the number of parsing steps; see `SentPacketHistory.receive`.
   @discardableResult
   package mutating func receive(_ feedback: consuming TransportFeedback, now: Timestamp) -> Int {
     results.removeAll(keepingCapacity: true)
@@ -158,8 +157,8 @@ package struct RateControl {
     estimateChanged(now)
   }
 
-  /// What a full queue refuses says nothing of what the path loses: less that is sent mends it, and more would fill it.
-  /// Its last packets are reported when the queue is long gone, by the first that arrive after them.
+  /// Loss by a full queue is not the path's own: sending less ends it, and repair would fill the queue further. The
+  /// last packets of a queue are reported long after it has drained, by the first later arrivals.
   private mutating func smoothLoss(_ now: Timestamp) {
     if (estimator.estimate.queueingDelay ?? .zero) > Self.fullQueue { lastFull = now }
     for result in results where result.arrival != nil || lastFull.map({ result.packet.sendTime > $0 }) ?? true {
@@ -229,26 +228,26 @@ package struct RateControl {
     return history.bytesInFlight >= window
   }
 
-  /// The remote peer misses packets that came before another: when feedback is overdue, that says that the path works
-  /// again. What was on its way meanwhile is lost, and holds nothing up until feedback says so.
+  /// The remote peer requests packets before one that arrived: if feedback is overdue, this shows that the path works
+  /// again. Packets in flight meanwhile are lost, and do not block sending until feedback says so.
   package mutating func noteRequest(_ now: Timestamp) {
     if isWindowFull, lastBlind > lastFeedback { provenUntil = now + Self.provenTime }
   }
   private static let provenTime = TimeDelta.milliseconds(150)
 
-  /// Nothing waits for the pacer, or something has begun to leave again.
+  /// Resets the pacer's deadline: nothing waits, or sending has started again.
   package mutating func releasePacer() { pacer.release() }
 
-  /// Packets are wanted for a probe, whatever is in them.
+  /// Whether packets for a probe are needed, with any content.
   package var isProbing: Bool { pacer.isProbing }
 
-  /// Feedback has told of every packet that left so far.
+  /// Whether feedback has covered every packet sent so far.
   package var hasHeardOfAll: Bool { history.hasFeedback && history.bytesInFlight == 0 }
 
-  /// There is nothing to probe with.
+  /// Drops probes, because there are no packets for them.
   package mutating func dropProbes() { pacer.dropProbes() }
 
-  /// Counts a packet that went past the pacer or through it.
+  /// Counts a packet that passed the pacer or bypassed it.
   /// - Parameters:
   ///   - kind: nil for a packet without a transport-wide number of its own.
   ///   - size: bytes of the UDP payload.

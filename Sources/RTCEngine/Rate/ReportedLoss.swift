@@ -1,7 +1,7 @@
 import RTCPrimitives
 package import RTCWire
 
-/// What a receiver's reports on one source say was lost since its report before (RFC 3550 §6.4.1).
+/// The loss between two receiver reports on one source (RFC 3550 §6.4.1).
 package struct ReportedLoss {
   package struct Interval: Hashable, Sendable {
     package var expected: Int

@@ -2,7 +2,7 @@ package import RTCPrimitives
 
 /// One packet that left under a transport-wide sequence number.
 package struct SentPacket: Hashable, Sendable {
-  /// What a packet is to an estimator of bandwidth.
+  /// The kind of a packet for a bandwidth estimator.
   package enum Kind: UInt8, Sendable {
     case video
     /// Little, regular, and never held back by the pacer.
@@ -11,7 +11,7 @@ package struct SentPacket: Hashable, Sendable {
     case repair
     /// Forward error correction (RFC 5109).
     case fec
-    /// Nothing but weight, sent to probe the path.
+    /// Padding, sent to probe the path.
     case padding
     /// Messages of data channels.
     case data
@@ -35,7 +35,7 @@ package struct SentPacket: Hashable, Sendable {
   }
 }
 
-/// What feedback says became of one packet.
+/// The fate of one packet according to feedback.
 package struct PacketResult: Hashable, Sendable {
   package var packet: SentPacket
   /// When it arrived, on the remote peer's clock from an unknown origin; nil: it was lost.

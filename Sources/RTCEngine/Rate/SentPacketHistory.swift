@@ -1,8 +1,8 @@
 package import RTCPrimitives
 package import RTCWire
 
-/// Numbers every packet that leaves with a transport-wide sequence number, keeps those of the last seconds, and says what
-/// feedback tells of each.
+/// Numbers every sent packet with a transport-wide sequence number, keeps the packets of the last seconds, and
+/// evaluates feedback on them.
 package struct SentPacketHistory {
   private typealias Number = Extended<TransportSequenceNumber>
 
@@ -43,13 +43,13 @@ package struct SentPacketHistory {
   /// The number of the packet that leaves next.
   package var nextNumber: TransportSequenceNumber { next.low }
 
-  /// Bytes that no feedback has spoken of, nor of a later packet.
+  /// Bytes that no feedback has covered, nor a later packet.
   package var bytesInFlight: Int {
     let first = max(reported.value, oldest)
     return first < next.value ? Int(total - ring[slot(first)].before) : 0
   }
 
-  /// When the first of them left; nil when there are none.
+  /// The send time of the first of them; nil if there are none.
   package var oldestInFlight: Timestamp? {
     let first = max(reported.value, oldest)
     return first < next.value ? ring[slot(first)].sendTime : nil
@@ -72,18 +72,18 @@ package struct SentPacketHistory {
     return isKept(number) && ring[slot(number.value)].fate == .arrived
   }
 
-  /// True while no feedback has spoken of this packet of the last seconds, nor of a later one.
+  /// Whether no feedback has covered this recent packet, nor a later one.
   package func isInFlight(_ number: TransportSequenceNumber) -> Bool {
     let number = next.nearest(number)
     return isKept(number) && number >= reported
   }
 
-  /// Appends the news in `feedback` to `results`, in the order of the numbers: for each packet reported for the first time
-  /// whether it arrived or was lost, and each packet reported lost before that has arrived after all.
+  /// Appends the new results in `feedback` to `results`, in the order of numbers: for each packet reported for the
+  /// first time whether it arrived or was lost, and each packet reported lost before that has arrived after all.
   ///
-  /// The cost is bounded by the feedback's bytes and by the packets that were sent since the last one, whatever number of
-  /// statuses the feedback claims: statuses outside the history, and losses that are known, are passed over by runs.
-  /// - Returns: the steps taken, for tests.
+  /// The cost is bounded by the feedback's bytes and by the packets sent since the last one, whatever number of
+  /// statuses the feedback claims: statuses outside the history, and known losses, are skipped by runs.
+  /// - Returns: the number of steps, for tests.
   @discardableResult
   package mutating func receive(_ feedback: consuming TransportFeedback, into results: inout [PacketResult]) -> Int {
     let base = next.nearest(feedback.baseSequenceNumber)

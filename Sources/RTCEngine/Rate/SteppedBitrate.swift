@@ -1,13 +1,13 @@
 package import RTCPrimitives
 
-/// Steps the target bitrate by the packet loss the receiver reports: each second against the last second's loss, every
-/// five seconds against that of the last ten.
+/// Changes the target bitrate in steps by the packet loss that the receiver reports: each second by the last second's
+/// loss, every five seconds by that of the last ten.
 package struct SteppedBitrate: BandwidthEstimator {
   package private(set) var limits: BitrateLimits
   package private(set) var nextDeadline = Timestamp.distantFuture
   /// The packet loss over the last second reported about, 0…1.
   package private(set) var loss = 0.0
-  /// What the steps have come to.
+  /// The rate after the steps so far.
   private var rate: BitRate
   /// Receiver's own ceiling (REMB), if it sends one.
   private var remoteMaximum: BitRate?
@@ -24,11 +24,11 @@ package struct SteppedBitrate: BandwidthEstimator {
     rate = limits.clamp(limits.start)
   }
 
-  // MARK: - What is known of the network
+  // MARK: - Feedback
 
   package mutating func start(_ now: Timestamp) { nextDeadline = now + Self.tick }
 
-  /// Audio says little of what the network bears and is left out. A packet that is late is not taken back from the lost.
+  /// Audio packets are left out, as they show little of the network's bandwidth. A late packet stays counted as lost.
   package mutating func receive(_ results: [PacketResult], _ activity: SendActivity, now: Timestamp) {
     var (expected, lost) = (0, 0)
     for result in results where result.packet.kind != .audio && !result.wasReportedLost {
@@ -61,7 +61,7 @@ package struct SteppedBitrate: BandwidthEstimator {
 
   package mutating func takeProbe(_ now: Timestamp) -> ProbeCluster? { nil }
 
-  // MARK: - What follows from it
+  // MARK: - Results
 
   package var estimate: NetworkEstimate {
     let paced = target.scaled(by: Self.narrowFactor)
@@ -76,7 +76,7 @@ package struct SteppedBitrate: BandwidthEstimator {
     return estimate
   }
 
-  /// What may leave while nothing says that the network is narrow; large first pictures then appear at once.
+  /// The send rate while there is no sign of a narrow network, so that large first pictures appear at once.
   package static let freeRate = BitRate.megabitsPerSecond(25)
   /// Pacing rate over target rate on a narrow network.
   package static let narrowFactor = 2.5

@@ -4,19 +4,19 @@ package import RTCWire
 /// Receives one sound: hands every packet over as it comes, under a number that never wraps. Order, gaps and delay are the
 /// jitter buffer's.
 package struct AudioReceiveStream {
-  /// A packet this far from the newest belongs to a stream begun anew (RFC 3550, appendix A.1).
+  /// A packet this far from the newest belongs to a restarted stream (RFC 3550, appendix A.1).
   package static let maximumDropout: Int64 = 3_000
   package static let maximumMisorder: Int64 = 100
 
   package let ssrc: SSRC
   /// The highest number so far.
   private var newest: Extended<SequenceNumber>
-  /// Which of the 64 packets up to the newest came or were restored: the lowest bit is the newest.
+  /// Which of the 64 packets up to the newest have arrived or were restored; the lowest bit is the newest.
   private var present: UInt64 = 0
   /// Packets that later ones brought once more.
   package private(set) var packetsRecovered = 0
   package private(set) var statistics: ReceptionStatistics
-  /// What the newest packet says of its sound; nil when it says nothing.
+  /// The sound level in the newest packet; nil if it has none.
   package private(set) var level: AudioLevel?
 
   /// - Parameter numbersFrom: above every number of the track so far.
@@ -43,7 +43,7 @@ package struct AudioReceiveStream {
   ) -> ReceivedAudio {
     let distance = newest.nearest(header.sequenceNumber).value - newest.value
     if distance > Self.maximumDropout || distance < -Self.maximumMisorder {
-      // Ahead of all numbers so far, so that what comes now counts as later.
+      // Above all numbers so far, so that further packets count as later.
       self = AudioReceiveStream(ssrc: ssrc, first: header.sequenceNumber, numbersFrom: newest.value)
     }
     let number = newest.nearest(header.sequenceNumber)
@@ -55,9 +55,9 @@ package struct AudioReceiveStream {
       timestamp: header.timestamp, marker: header.marker, received: now, level: level)
   }
 
-  /// Takes one packet of several blocks: the sound of the packet itself, and that of packets before it.
+  /// Takes one packet of several blocks: its own sound, and that of earlier packets.
   /// - Parameter codec: the payload type of blocks of sound.
-  /// - Returns: what the packet itself brings, and the earlier packets that had not come; nil when it brings nothing.
+  /// - Returns: the packet's own sound, and earlier packets that had not arrived; nil if there is none.
   package mutating func receive(
     _ header: RTPHeader, _ blocks: REDBlocks, in payload: Span<UInt8>, codec: PayloadType, level: AudioLevel? = nil,
     now: Timestamp

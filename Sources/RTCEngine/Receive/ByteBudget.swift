@@ -5,11 +5,11 @@ extension PeerLimits {
   /// Bytes of the packets of one remote peer's videos that wait to become frames: four videos of 4K that repair a loss. One video
   /// takes 4 MiB at most.
   package static let waitingBytes = 16 << 20
-  /// The same of all remote peers.
+  /// Maximum bytes waiting for all remote peers together.
   package static let waitingBytesInAll = 256 << 20
 }
 
-/// Bytes that receive buffers may have: one budget for each remote peer, within that of the process. Any thread.
+/// A budget of bytes for receive buffers: one for each remote peer, within that of the process. Any thread.
 package final class ByteBudget: Sendable {
   private let limit: Int
   private let whole: ByteBudget?
@@ -21,7 +21,7 @@ package final class ByteBudget: Sendable {
     self.whole = whole
   }
 
-  /// What is taken now.
+  /// The bytes in use.
   package var taken: Int { used.withLock { $0 } }
 
   /// Takes so many bytes.
@@ -37,7 +37,7 @@ package final class ByteBudget: Sendable {
     return false
   }
 
-  /// Gives back what was taken.
+  /// Returns bytes to the budget.
   func giveBack(_ bytes: Int) { giveBack(bytes, toWhole: true) }
 
   private func giveBack(_ bytes: Int, toWhole: Bool) {
@@ -46,7 +46,7 @@ package final class ByteBudget: Sendable {
   }
 }
 
-/// What one buffer has taken of a budget; gives it back at its end.
+/// The part of a budget that one buffer uses; returned when it is released.
 final class ByteShare: Sendable {
   private let budget: ByteBudget
   private let taken = Atomic(0)

@@ -14,7 +14,7 @@ enum Depacketizer {
   init(_ codec: VideoCodec, payloadSize: Int, packets: Int) {
     switch codec {
     case .vp8, .vp9: self = .bytes(Self.memory(payloadSize))
-    // Start codes take more room than what they stand for: a length of two bytes, or nothing.
+    // Start codes are longer than the length fields of two bytes, or nothing, that they replace.
     case .h264: self = .h264(Self.memory(payloadSize + 8 * packets))
     case .av1: self = .av1(AV1Depacketizer(payloadSize: payloadSize, packets: packets))
     }

@@ -2,15 +2,15 @@ import RTCMedia
 import RTCPrimitives
 import RTCWire
 
-/// What the payload format says of the frames that a frame needs.
+/// The dependencies of a frame in the payload format.
 enum FrameDependency: Hashable, BitwiseCopyable {
-  /// Nothing: it may need the one before it.
+  /// Unknown: it may depend on the frame before.
   case unsaid
-  /// It stands in temporal layers (RFC 7741 §4.2, RFC 9628 §4.2): `base` counts the frames of the lowest one, which
-  /// need each other only. One that `isSync` needs nothing but the last of those: VP8 says that; U of VP9 does not, being
-  /// about what frames after it need.
+  /// The frame belongs to a temporal layer (RFC 7741 §4.2, RFC 9628 §4.2): `base` counts the frames of the lowest
+  /// layer, which depend on each other only. A frame with `isSync` depends on the last of those only: VP8 signals that.
+  /// U of VP9 does not, as it concerns the frames after it.
   case layered(base: UInt8, temporal: UInt8, isSync: Bool)
-  /// It needs the frames that lie by these differences before number `picture` (RFC 9628, flexible mode).
+  /// The frame depends on the frames at these differences before number `picture` (RFC 9628, flexible mode).
   case listed(picture: VP9PictureID, differences: VP9References)
 
   init(_ descriptor: VP8PayloadDescriptor) {
@@ -32,7 +32,7 @@ enum FrameDependency: Hashable, BitwiseCopyable {
   }
 }
 
-/// Remembers what was handed over, and so knows whether the next frame can be decoded.
+/// Remembers the delivered frames, and thus whether the next frame can be decoded.
 struct DependencyTracker {
   private var codec: VideoCodec?
   /// The number of the last frame of the lowest layer.
@@ -47,7 +47,7 @@ struct DependencyTracker {
   /// The largest difference that the format can say, and one.
   private static let remembered = 128
 
-  /// More than any pattern of layers has between two frames of the lowest: a sender without those does not know what it says.
+  /// More than any pattern of layers has between two frames of the lowest layer; a sender beyond it signals nonsense.
   private static let mostLeftOut = 32
 
   /// - Parameters:

@@ -1,18 +1,18 @@
 package import RTCPrimitives
 import RTCWire
 
-/// An m-section of our pending offer that asks for what is not received yet.
+/// An m-section of our pending offer whose media is not received yet.
 struct OfferedReception: Hashable, Sendable {
   var mid: RTPStreamID
-  /// Our payload types, those of retransmissions included.
+  /// Our payload types, including those of retransmissions.
   var payloadTypes: Set<PayloadType>
 }
 
-/// Media that came before the answer to our offer: who offers to receive must be ready as soon as the offer is out
-/// (RFC 3264 §5.1, RFC 8829 §4.1.8). What it is, the answer says; until then packets are kept as they came, so that the
-/// key frame a stream begins with need not be asked for again.
+/// Media that arrives before the answer to our offer: an offerer must be ready to receive as soon as the offer is sent
+/// (RFC 3264 §5.1, RFC 8829 §4.1.8). The answer tells its format. Until then packets are kept unparsed, so that the key
+/// frame at the start of a stream need not be requested again.
 package struct EarlyMedia {
-  /// What 6 Mbit/s bring in two thirds of a second; what comes later is repaired as any loss.
+  /// The number of packets in two thirds of a second of 6 Mbit/s; later packets are repaired like any loss.
   static let maximumPackets = 512
   static let maximumBytes = 524_288
   /// A remote peer has no business with more sources that nobody has agreed to.
@@ -28,7 +28,7 @@ package struct EarlyMedia {
   private(set) var extensionMap: RTPHeaderExtensionMap
   private(set) var packets: [Packet] = []
   private var bytes = 0
-  /// Those whose packets named an m-section of the offer; they soon stop to.
+  /// The sources whose packets named an m-section of the offer; packets soon stop naming it.
   private var sources: [SSRC] = []
 
   init(sections: [OfferedReception], extensionMap: RTPHeaderExtensionMap) {
@@ -50,7 +50,7 @@ package struct EarlyMedia {
     sections.count { $0.payloadTypes.contains(payloadType) } == 1
   }
 
-  /// - Returns: false when there is no room; those that came first are worth more.
+  /// - Returns: false if there is no room; the first packets are more useful.
   mutating func keep(_ packet: Span<UInt8>, arrival: Timestamp) -> Bool {
     guard packets.count < Self.maximumPackets, bytes + packet.count <= Self.maximumBytes else { return false }
     bytes += packet.count
@@ -58,10 +58,10 @@ package struct EarlyMedia {
     return true
   }
 
-  /// Another offer has taken the place of the one before.
+  /// Replaces the offer.
   ///
-  /// A method, for Swift 6.3 leaks the old value where a property of an optional is assigned to in what cannot be copied,
-  /// as a peer: `early!.sections = …`.
+  /// This is a method because Swift 6.3 leaks the old value when a property of an optional is assigned within a
+  /// noncopyable value such as a peer: `early!.sections = …`.
   mutating func replaceOffer(_ sections: [OfferedReception], _ extensionMap: RTPHeaderExtensionMap) {
     self.sections = sections
     self.extensionMap = extensionMap
@@ -76,8 +76,8 @@ package struct EarlyMedia {
 }
 
 extension Negotiation {
-  /// What our pending offer asks to receive and the present agreement does not bring; nil without such an offer, or before
-  /// there is any agreement, for then nothing can be decrypted.
+  /// The media that our pending offer asks for and the present agreement lacks; nil without such an offer, or before
+  /// the first agreement, when nothing can be decrypted.
   var offeredReception: (sections: [OfferedReception], extensionMap: RTPHeaderExtensionMap)? {
     guard case .haveLocalOffer(let offer, let before?) = state else { return nil }
     var numbers: [UInt8: String] = [:]

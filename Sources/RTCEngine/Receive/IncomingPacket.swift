@@ -11,7 +11,7 @@ package struct IncomingPacket {
   package private(set) var audioLevel: AudioLevelIndication?
   package private(set) var video = VideoExtensions()
 
-  /// Reads the extensions of `packet`, numbered by `map`. What cannot be read is passed over.
+  /// Parses the extensions of `packet`, numbered by `map`. Unparsable extensions are skipped.
   package init(_ header: RTPHeader, in packet: Span<UInt8>, map: RTPHeaderExtensionMap) {
     self.header = header
     var elements = header.extensionElements(in: packet)
@@ -31,7 +31,7 @@ package struct IncomingPacket {
 }
 
 extension ColorSpace {
-  /// Nil for what we have no name for; the bitstream's word holds then.
+  /// Nil for unknown values; the bitstream's own values then apply.
   init?(_ description: ColorSpaceDescription) {
     switch (description.matrix, description.range) {
     case (1, let range): self.init(matrix: .bt709, range: range == .full ? .full : .limited)

@@ -28,14 +28,14 @@ package struct KeyFrameRequests {
     return last + min(max(least, Self.longestInterval), least * Int64(max(1, inVain - 2)))
   }
 
-  /// What to send now; nil when there was one a moment ago.
+  /// The request to send now; nil if one was sent a moment ago.
   package mutating func ask(_ now: Timestamp, roundTrip: TimeDelta, feedback: FeedbackMechanisms) -> Request? {
     guard now >= earliest(roundTrip: roundTrip) else { return nil }
     last = now
     inVain += 1
     let hasPLI = feedback.contains(.pli)
     let hasFIR = feedback.contains(.fir)
-    // Those who agreed to nothing mostly serve a PLI all the same.
+    // A remote peer without negotiated feedback mostly answers a PLI all the same.
     guard hasFIR, !hasPLI || inVain % 4 == 0 else { return .pictureLoss }
     command &+= 1
     return .fullIntra(command)

@@ -11,7 +11,7 @@ package struct NACKGenerator {
     var requests: Int
   }
 
-  /// What was known of a packet that came after all.
+  /// A missing packet that arrived after all.
   package struct Found: Hashable {
     package var missed: Timestamp
     /// Nil when it was never asked for.
@@ -21,7 +21,7 @@ package struct NACKGenerator {
   /// In order of sequence number.
   private var entries: [Entry] = []
 
-  /// A packet asked for this often in vain is given up.
+  /// A packet is given up after this number of requests.
   package static let maximumRequests = 12
   /// More holes than this mean an outage: a key frame is cheaper than the repair.
   package static let maximumCount = 600

@@ -14,11 +14,11 @@ struct PacketBuffer {
     var isLast: Bool
     /// The first packet of a frame, as far as its payload says.
     var isFirst = false
-    /// Of a frame that needs no other.
+    /// Whether it belongs to a frame that needs no other.
     var isKeyFrame = false
     /// Holds the parameters that key frames need (H.264).
     var hasParameters = false
-    /// Nothing can be made of it; nor, then, of its frame.
+    /// Whether its payload, and therefore its frame, is unusable.
     var isDamaged = false
     var dependency = FrameDependency.unsaid
     var picture: PictureNumber?
@@ -28,19 +28,19 @@ struct PacketBuffer {
     var size = 0
   }
 
-  /// What stands at a place where a frame should begin.
+  /// The state of a position where a frame should begin.
   enum Prospect {
     /// All of it, up to this packet.
     case whole(last: Extended<SequenceNumber>)
     /// Packets are still on their way.
     case incomplete
-    /// It can never become whole: it has no beginning, or the sender went on to another before its end.
+    /// It can never be complete: it has no beginning, or the sender began another frame before its end.
     case broken
   }
 
   /// Packets that wait at most, and so how far apart their numbers may lie.
   static let capacity = 2048
-  /// As long as a datagram that sockets take.
+  /// The maximum length of a datagram that sockets receive.
   static let slotSize = 2048
 
   /// The slot of each number, which is found by its low bits; `vacant` where there is none.
@@ -55,16 +55,16 @@ struct PacketBuffer {
   private var walks: [(start: Extended<SequenceNumber>, next: Extended<SequenceNumber>)] = []
   /// The next frame, and the key frames that are waited for beside it (`VideoReceiveStream.maximumKeyFrames`).
   private static let maximumWalks = 12
-  /// What it has taken of its peer's memory; nil: it takes what it needs.
+  /// Its share of its peer's memory; nil: unlimited.
   private let share: ByteShare?
 
   /// - Parameter memory: what all buffers of the peer have together.
   init(_ memory: ByteBudget? = nil) { share = memory.map(ByteShare.init) }
 
-  /// What became of a packet that was to be inserted.
+  /// The result of inserting a packet.
   enum Insertion {
     case taken
-    /// It was there already.
+    /// The packet was there already.
     case known
     /// Its peer has no memory left.
     case noRoom
@@ -158,7 +158,7 @@ struct PacketBuffer {
     range.contains { self[Extended($0)]?.isKeyFrame ?? false }
   }
 
-  /// Lets go of what lies before `end`, from `start` on.
+  /// Removes the packets from `start` to before `end`.
   mutating func removeAll(from start: Extended<SequenceNumber>, before end: Extended<SequenceNumber>) {
     walks.removeAll { $0.start < end }
     let first = max(start.value, end.value - Int64(Self.capacity))

@@ -2,9 +2,9 @@ import RTCMedia
 import RTCPrimitives
 import RTCWire
 
-/// What one RTP payload says about its place in the video, in each codec's payload format.
+/// The position of one RTP payload in the video, in each codec's payload format.
 struct ParsedPayload {
-  /// False for what can only be the continuation of an earlier packet.
+  /// False if it can only continue an earlier packet.
   var mayStartFrame: Bool
   /// A frame that needs no other may begin with this packet.
   var startsKeyFrame: Bool
@@ -12,11 +12,11 @@ struct ParsedPayload {
   var isKeyFrame: Bool
   /// Holds the parameters without which later key frames cannot be decoded (H.264).
   var hasParameters = false
-  /// What it says of the frames that its own needs; of use in a frame's first packet.
+  /// The dependencies of its frame; used from a frame's first packet.
   var dependency = FrameDependency.unsaid
   /// Counts frames, where the format has a place for that (RFC 7741 §4.2, RFC 9628 §4.2).
   var picture: PictureNumber?
-  /// What `Depacketizer` takes.
+  /// The part for `Depacketizer`.
   var data: Range<Int>
 
   /// Nil for payloads that break their format's rules.

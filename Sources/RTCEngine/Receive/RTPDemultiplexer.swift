@@ -1,16 +1,16 @@
 package import RTCPrimitives
 package import RTCWire
 
-/// Finds the transceiver that an incoming packet is for (RFC 8843 §9.2): by the m-section it names, else by its source,
-/// else by its payload type where that belongs to one transceiver alone. What is learned so is remembered: packets soon
-/// stop naming their m-section. Keeps packets for an m-section of our pending offer until the answer is there.
+/// Finds the transceiver of a received packet (RFC 8843 §9.2): by its m-section, else by its source, else by its
+/// payload type if that belongs to a single transceiver. The source is then remembered, as packets soon stop naming
+/// their m-section. Keeps packets for an m-section of our pending offer until the answer arrives.
 package struct RTPDemultiplexer {
   /// One agreed m-section.
   package struct Section: Hashable, Sendable {
     package var transceiver: TransceiverID
-    /// As packets carry it.
+    /// The mid in packets.
     package var mid: RTPStreamID?
-    /// What may come in it, retransmissions included.
+    /// The payload types that may arrive, including retransmissions.
     package var payloadTypes: [PayloadType]
     /// Sources the description names; often none.
     package var sources: [SSRC]
@@ -27,25 +27,25 @@ package struct RTPDemultiplexer {
     }
   }
 
-  /// Whose a packet is.
+  /// The destination of a packet.
   package enum Destination: Hashable {
     /// - Parameter releasedBy: the transceiver that the packet's source belonged to until now; nil: the same.
     case transceiver(TransceiverID, releasedBy: TransceiverID?)
     case nobody(DropReason)
   }
 
-  /// What the numbers of header extensions mean: the same in all m-sections of a bundle (RFC 8843 §9.1).
+  /// The header extensions by number: the same in all m-sections of a bundle (RFC 8843 §9.1).
   package private(set) var extensionMap = RTPHeaderExtensionMap()
   private var sections: [Section] = []
   private var sources = SSRCTable()
-  /// What came before the answer to our offer; nil while none is pending that asks for more.
+  /// Packets that arrived before the answer to our offer; nil without a pending offer that asks for more media.
   private var early: EarlyMedia?
 
   package init() {}
 
   // MARK: - Agreement
 
-  /// Takes what a new agreement says; what was learned of transceivers that still receive stays.
+  /// Applies a new agreement; sources learned for transceivers that still receive stay.
   package mutating func configure(_ sections: [Section], extensionMap: RTPHeaderExtensionMap) {
     self.sections = sections
     self.extensionMap = extensionMap
@@ -101,7 +101,7 @@ package struct RTPDemultiplexer {
 
   // MARK: - Before the answer
 
-  /// What became of a packet that no answer has agreed to yet.
+  /// The result for a packet that no answer has agreed to yet.
   package struct EarlyPacket: Hashable {
     /// The remote peer's rate control goes by when it came, not by when it was understood.
     package var transportNumber: TransportSequenceNumber?
@@ -123,11 +123,11 @@ package struct RTPDemultiplexer {
     return EarlyPacket(transportNumber: incoming.transportNumber, isKept: early!.keep(packet, arrival: now))
   }
 
-  /// Our offer was dropped; what came for it is of no use.
+  /// Our offer was dropped; packets kept for it are discarded.
   package mutating func discardEarly() { early?.discard() }
 
-  /// Keeps step with our offers: what is offered may come from now on.
-  /// - Returns: what came early and can be taken now that the answer is there.
+  /// Follows our offers: offered media may arrive from now on.
+  /// - Returns: early packets that can be handled now that the answer has arrived.
   package mutating func update(for negotiation: Negotiation) -> [EarlyMedia.Packet] {
     switch negotiation.signalingState {
     case .haveLocalOffer:
@@ -149,6 +149,6 @@ package struct RTPDemultiplexer {
     return []
   }
 
-  /// Nothing comes any more.
+  /// Releases the kept packets; nothing arrives any more.
   package mutating func end() { early = nil }
 }

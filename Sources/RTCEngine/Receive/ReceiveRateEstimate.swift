@@ -1,17 +1,17 @@
 package import RTCPrimitives
 
-/// Says what the path seems to bear, for senders without transport-wide feedback (REMB).
+/// A bandwidth estimate for senders without transport-wide feedback (REMB).
 ///
-/// A plain estimate, and no more: while nothing speaks of a full path it allows half as much again as was received in the
-/// last second, and never less than before, so that a picture that rests costs nothing later. When all pictures of a
-/// second come later than the fastest of the last ten, or many packets are lost, it falls below what came, and rises
-/// slowly for some seconds. It knows nothing of single bursts and of other streams on the path; transport-wide feedback,
-/// where the sender computes, is better and comes first.
+/// It is simple: without signs of congestion it allows 1.5 times the rate of the last second, and never less than
+/// before, so that a still picture costs nothing later. If all pictures of a second arrive later than the fastest of
+/// the last ten seconds, or many packets are lost, it falls below the received rate and rises slowly for some seconds.
+/// It ignores single bursts and other streams on the path. Transport-wide feedback, where the sender estimates, is
+/// better and is preferred.
 package struct ReceiveRateEstimate {
   package static let interval = TimeDelta.seconds(1)
   package static let lowest = BitRate(bitsPerSecond: 100_000)
   package static let highest = BitRate(bitsPerSecond: 50_000_000)
-  /// So much standing delay is a queue.
+  /// The standing delay that counts as a queue.
   package static let queueDelay = TimeDelta.milliseconds(60)
   private static let caution = TimeDelta.seconds(8)
   /// With fewer pictures in a second their delay says nothing.
@@ -39,7 +39,7 @@ package struct ReceiveRateEstimate {
     guard newest.map({ place > $0 }) ?? true else { return }
     if let newest, place.value - newest.value > 90_000 * 10 { smallest = [] }
     newest = place
-    // The first packet of a picture: the others wait for those of their own.
+    // Only the first packet of a picture: the others queue behind it.
     let transit = (now - Timestamp.zero) - .nanoseconds(place.value &* 100_000 / 9)
     smallestNow = min(smallestNow ?? transit, transit)
     pictures += 1

@@ -4,8 +4,8 @@ public import RTCPrimitives
 public struct ReceivedAudio: Sendable {
   /// RFC 6716 §3; the remote peer's bytes, not looked into.
   public var payload: [UInt8]
-  /// Counts the track's packets in the order they were sent, from any number on; a gap means that packets were lost or are
-  /// still to come. A sender that begins anew counts on far above.
+  /// The number of the packet in the order of sending, starting anywhere; a gap means packets that are lost or late.
+  /// After a restart of the sender, numbers continue far above.
   public var number: Int64
   /// In units of 1/48 000 s.
   public var timestamp: RTPTimestamp
@@ -13,10 +13,10 @@ public struct ReceivedAudio: Sendable {
   public var marker: Bool
   /// When it came, on the receiver's monotonic clock.
   public var received: Timestamp
-  /// As the sender says (RFC 6464); nil when it says nothing.
+  /// The sender's sound level (RFC 6464); nil if absent.
   public var level: AudioLevel?
 
-  /// See the properties.
+  /// Makes a packet.
   public init(
     payload: [UInt8], number: Int64, timestamp: RTPTimestamp, marker: Bool, received: Timestamp,
     level: AudioLevel? = nil

@@ -4,7 +4,7 @@ package import RTCWire
 
 /// A whole received frame, coded.
 public struct ReceivedFrame: Sendable {
-  /// What `data` is coded with.
+  /// The codec of `data`.
   public var codec: VideoCodec
   /// As `EncodedFrame.data`.
   public var data: [UInt8]
@@ -16,7 +16,7 @@ public struct ReceivedFrame: Sendable {
   public var received: Timestamp
   /// The turn that the viewer is to make.
   public var rotation: VideoRotation
-  /// What the samples mean, by the header extension; nil: BT.601 limited, or as the bitstream says.
+  /// The colour space in the header extension; nil: BT.601 limited, or that of the bitstream.
   public var colorSpace: ColorSpace?
   /// The bounds that the sender asks for between capture and display; nil when it asks for none.
   package var playoutDelay: PlayoutDelay?

@@ -1,6 +1,6 @@
 package import RTCPrimitives
 
-/// Counts what a receiver report says of one source (RFC 3550 §6.4.1, appendices A.3 and A.8).
+/// Counts the values of a receiver report on one source (RFC 3550 §6.4.1, appendices A.3 and A.8).
 package struct ReceptionStatistics {
   private var base: Extended<SequenceNumber>
   package private(set) var highest: Extended<SequenceNumber>

@@ -1,7 +1,7 @@
 package import RTCPrimitives
 
-/// A remote sender's wall clock as told from a stream's timestamps: its last report, and the nominal rate from there
-/// (RFC 3550 §6.4.1).
+/// A remote sender's wall clock, from a stream's timestamps: its last report, and the nominal rate from there (RFC 3550
+/// §6.4.1).
 package struct RemoteClock: Sendable {
   private let rate: Int64
   private var last: SenderClock?

@@ -1,6 +1,6 @@
 import RTCPrimitives
 
-/// Learns how long a packet that was overtaken takes to come by itself, and so how long not to ask for one that is missed.
+/// Learns how late overtaken packets arrive, and thus how long not to request a missing one.
 struct ReorderWindow {
   /// Reordering within one host or router heals by itself within this time.
   static let least = TimeDelta.milliseconds(5)
@@ -22,6 +22,6 @@ struct ReorderWindow {
     longest = max(arrival - missed, longest)
   }
 
-  /// A packet came in order: what was learned counts a little less.
+  /// A packet arrived in order: the learned delay decays a little.
   mutating func noteOrder() { longest = longest - longest / 512 }
 }

@@ -1,7 +1,7 @@
 package import RTCPrimitives
 
-/// Which source (SSRC) a received track comes from may change: its sender began anew. A change is taken up at once, but
-/// neither packets of the source before, still on their way, nor a storm of new ones may turn everything over and over.
+/// Decides about changes of a received track's source (SSRC), after a restart of the sender. A change is accepted at
+/// once, but neither late packets of the source before nor a storm of new sources may reset the track repeatedly.
 package struct SSRCSwitchGuard {
   /// Changes closer together than this are a storm.
   private static let interval = TimeDelta.milliseconds(200)

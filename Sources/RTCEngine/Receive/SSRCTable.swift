@@ -1,7 +1,7 @@
 package import RTCPrimitives
 
-/// Whose the remote peer's sources are (RFC 8843 §9.2): said by its description, or learned from packets that named their
-/// m-section.
+/// The transceivers of the remote peer's sources (RFC 8843 §9.2): by its description, or learned from packets that
+/// named their m-section.
 package struct SSRCTable {
   /// A remote peer has no business with more sources at a time.
   package static let capacity = 64
@@ -24,13 +24,13 @@ package struct SSRCTable {
     return nil
   }
 
-  /// What became of a packet's claim that its source belongs to an m-section.
+  /// The result of a packet's claim that its source belongs to an m-section.
   package enum Binding: Hashable {
-    /// As known, or new.
+    /// The source belongs to it, as before or from now on.
     case bound
     /// The source was another's until now.
     case moved(from: TransceiverID)
-    /// It changes hands too fast to be meant.
+    /// Refused: the source changes its m-section too fast.
     case refused
   }
 
@@ -50,7 +50,7 @@ package struct SSRCTable {
     return .bound
   }
 
-  /// Takes what a new description says; what was learned of transceivers that still receive stays.
+  /// Applies a new description; sources learned for transceivers that still receive stay.
   package mutating func describe(_ described: [(source: SSRC, owner: TransceiverID)], receiving: Set<TransceiverID>) {
     entries.removeAll { $0.isDescribed || !receiving.contains($0.owner) }
     for item in described.prefix(Self.capacity / 2) {

@@ -8,7 +8,7 @@ package struct TWCCRecorder {
   /// The first number that no feedback has spoken of; nil before the first.
   private var next: TransportSequenceNumber?
 
-  /// As often as libwebrtc sends feedback at middling rates.
+  /// The interval of libwebrtc's feedback at medium rates.
   package static let interval = TimeDelta.milliseconds(50)
   /// Arrivals kept between two feedbacks at most; more are not reported.
   package static let maximumCount = 1_000
@@ -26,17 +26,17 @@ package struct TWCCRecorder {
     arrivals.append(TransportFeedback.Arrival(sequenceNumber: number, time: time))
   }
 
-  /// There is nobody to tell now: the next packet sets a deadline again.
+  /// Feedback cannot be sent now: the next packet sets a deadline again.
   package mutating func postpone() { nextDeadline = .distantFuture }
 
-  /// What one feedback packet had no room for is due at once.
+  /// The rest, which did not fit into one feedback packet, is due at once.
   package mutating func continueFeedback(_ now: Timestamp) { if !arrivals.isEmpty { nextDeadline = now } }
 
   /// A gap between two feedbacks of more than this is another numbering, no loss.
   private static let longestGap = 3_000
 
-  /// Writes one feedback packet and forgets what went in. What was lost since the feedback before is said in it.
-  /// - Returns: false when nothing is left to write.
+  /// Writes one feedback packet and removes its arrivals. Losses since the feedback before are included.
+  /// - Returns: false if nothing is left to write.
   @_lifetime(writer: copy writer)
   package mutating func writeFeedback(sender: SSRC, media: SSRC, into writer: inout ByteWriter) -> Bool {
     guard !arrivals.isEmpty else { return false }
@@ -57,8 +57,8 @@ package struct TWCCRecorder {
     return count > 0
   }
 
-  /// How many of the first arrivals follow one another without a gap. Those that come late are said in packets of their
-  /// own: what lies between them and the newer ones was reported before, and must not seem lost.
+  /// The number of first arrivals without a gap. Late packets are reported in packets of their own: the packets between
+  /// them and the newer ones were reported before, and must not appear lost.
   private var lateRun: Int {
     var count = 1
     while count < arrivals.count,

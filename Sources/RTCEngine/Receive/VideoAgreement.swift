@@ -2,22 +2,22 @@ import RTCMedia
 import RTCPrimitives
 import RTCWire
 
-/// What offer and answer came to for one incoming video.
+/// The negotiated properties of one incoming video.
 struct VideoAgreement {
-  /// What our payload types mean.
+  /// The codecs by payload type.
   private var formats: [(codec: VideoCodec, payloadTypes: CodecPayloadTypes)] = []
-  /// What both sides use of RTCP feedback, whatever the codec.
+  /// The RTCP feedback that both sides use, for all codecs.
   let feedback: FeedbackMechanisms
-  /// What the numbers of header extensions mean.
+  /// The header extensions by number.
   let extensionMap: RTPHeaderExtensionMap
-  /// Of packets that wrap others (RFC 2198), with that of their retransmissions.
+  /// The payload type of packets that wrap others (RFC 2198), with that of their retransmissions.
   private var red: CodecPayloadTypes?
-  /// Of repair packets within RED (RFC 5109).
+  /// The payload type of repair packets within RED (RFC 5109).
   private(set) var ulpfec: PayloadType?
-  /// Of repair packets in a stream of their own.
+  /// The payload type of repair packets in a stream of their own.
   private var flexFEC: PayloadType?
 
-  /// What a payload type says of a packet.
+  /// The meaning of a payload type.
   enum Meaning: Hashable {
     case media(VideoCodec)
     /// A retransmission (RFC 4588).
@@ -50,7 +50,7 @@ struct VideoAgreement {
   /// The sender goes by our estimate, as it gets no transport-wide feedback.
   var needsRateEstimate: Bool { feedback.contains(.remb) && !feedback.contains(.transportCC) }
 
-  /// What may come, retransmissions included.
+  /// The payload types that may arrive, including retransmissions.
   var payloadTypes: [PayloadType] {
     formats.flatMap { [$0.payloadTypes.media, $0.payloadTypes.rtx].compactMap(\.self) }
       + [red?.media, red?.rtx, flexFEC].compactMap(\.self)

@@ -1,7 +1,7 @@
 package import RTCMedia
 package import RTCWire
 
-/// What the header extensions of a packet say of its frame; nil where they say nothing.
+/// The frame's properties in a packet's header extensions; nil if absent.
 package struct VideoExtensions: Hashable, Sendable {
   package var rotation: VideoRotation?
   package var colorSpace: ColorSpace?
@@ -9,7 +9,7 @@ package struct VideoExtensions: Hashable, Sendable {
 
   package init() {}
 
-  /// What `newer` says, and where it says nothing what was said before.
+  /// Takes the values of `newer`; absent values stay.
   mutating func update(from newer: VideoExtensions) {
     rotation = newer.rotation ?? rotation
     colorSpace = newer.colorSpace ?? colorSpace

@@ -1,17 +1,17 @@
 package import RTCMedia
 package import RTCPrimitives
 
-/// Receives one video, of any codec and any change of it: puts packets in order, asks for the missing ones, and hands
-/// over whole frames in decoding order, each only when all it needs was handed over before.
+/// Receives one video with any codec and any change of it: orders packets, requests missing ones, and delivers complete
+/// frames in decoding order, each only after all frames that it needs.
 ///
-/// Holds at most 2048 packets. Nothing in it trusts the sender.
+/// Holds at most 2048 packets. All input is untrusted.
 package struct VideoReceiveStream {
-  /// What a stream needs to know of a packet's header.
+  /// The properties of a packet's header that a stream needs.
   package struct Header {
     package var number: SequenceNumber
     package var timestamp: RTPTimestamp
     package var marker: Bool
-    /// As the payload type says.
+    /// The codec of the payload type.
     package var codec: VideoCodec
     package var extensions: VideoExtensions
 
@@ -27,30 +27,31 @@ package struct VideoReceiveStream {
     }
   }
 
-  /// What the stream needs before it can hand over frames.
+  /// The condition for delivering frames.
   private enum Progress {
-    /// Nothing came yet, or repair failed: only a key frame helps.
+    /// Nothing has arrived yet, or repair has failed: a key frame is needed.
     case awaitingKeyFrame(since: Timestamp)
     /// Frames before this number were handed over; the next starts here.
     case next(Extended<SequenceNumber>)
   }
 
-  /// What came, as far as it matters to the caller.
+  /// The result of a packet for the caller.
   package enum Outcome {
     case taken
-    /// Nothing can be made of the payload.
+    /// The payload is unusable.
     case malformed
     /// Handed over before, or too old to be of use.
     case late
-    /// The remote peer has as many bytes waiting as it may: the stream has let go of its own and waits for a key frame.
+    /// The remote peer has reached its limit of waiting bytes: the stream has released its own and waits for a key
+    /// frame.
     case noRoom
   }
 
-  /// A first key frame may still be on its way for so long: overtaken by what was sent behind it.
+  /// The time that a first key frame may still be on its way, overtaken by later packets.
   package static let keyFramePatience = TimeDelta.milliseconds(50)
   /// A key frame of which nothing more came for so long does not come.
   package static let stall = TimeDelta.seconds(1)
-  /// So many packets in a row from elsewhere mean that the sender began anew (RFC 3550, appendix A.1).
+  /// The number of consecutive distant packets that show a restart of the sender (RFC 3550, appendix A.1).
   package static let probationLength = 3
 
   package let ssrc: SSRC
@@ -62,18 +63,18 @@ package struct VideoReceiveStream {
   var sharesNumbersWithRepair = false
   /// The number of the frame that was handed over last; nil when it has none.
   private var lastPicture: PictureNumber?
-  /// Where key frames begin that are not whole yet, oldest first.
+  /// The beginnings of incomplete key frames, oldest first.
   private var keyFrames: [Extended<SequenceNumber>] = []
-  /// What came since nothing can be handed over begins here; what is missing before it is not known.
+  /// The first packet since delivery stopped; earlier losses are unknown.
   private var earliest: Extended<SequenceNumber>
   private var newest: Extended<SequenceNumber>
   private var newestArrival: Timestamp
-  /// Everything before was let go.
+  /// All earlier packets were released.
   private var oldest: Extended<SequenceNumber>
   private var probation: SequenceProbation?
   private var reorderWindow = ReorderWindow()
   private var roundTrip = TimeDelta.milliseconds(50)
-  /// What header extensions said last.
+  /// The last values of the header extensions.
   private var extensions = VideoExtensions()
   /// Parameter sets of H.264 came.
   private var hasParameters = false
@@ -142,10 +143,11 @@ package struct VideoReceiveStream {
     return outcome
   }
 
-  /// The numbers to ask for now, later ones further apart; nil when repair has failed and only a key frame helps.
-  /// Frames that can be shown without what is given up are appended to `frames`.
+  /// The numbers to request now, later ones at longer intervals; nil if repair has failed and only a key frame helps.
+  /// Frames that can be shown without the packets given up are appended to `frames`.
   ///
-  /// - Parameter isAgreed: false when the sender repairs nothing: then what does not come by itself has failed.
+  /// - Parameter isAgreed: false if the sender does not repair: then packets that do not arrive by themselves have
+  ///   failed.
   package mutating func repairsDue(
     _ now: Timestamp, roundTrip: TimeDelta, isAgreed: Bool = true, frames: inout [ReceivedFrame]
   ) -> [SequenceNumber]? {
@@ -161,8 +163,8 @@ package struct VideoReceiveStream {
     return nil
   }
 
-  /// Does without what is missing before a frame that needs nothing of it.
-  /// - Returns: false when there is no such frame.
+  /// Gives up missing packets before a frame that does not need them.
+  /// - Returns: false if there is no such frame.
   private mutating func giveUpOldest(_ now: Timestamp) -> Bool {
     if case .next(let next) = progress, skip(next, now) { return true }
     guard let start = keyFrames.last, missing.hasAny(before: start) else { return false }
@@ -178,14 +180,14 @@ package struct VideoReceiveStream {
   private mutating func abandon(_ now: Timestamp) {
     progress = .awaitingKeyFrame(since: now - Self.keyFramePatience)
     missing.removeAll()
-    // Should a key frame come yet that was overtaken, what is missing behind it is missed again.
+    // If an overtaken key frame arrives later, packets missing behind it are requested again.
     earliest = newest.next
     keyFrames.removeAll(keepingCapacity: true)
   }
 
-  /// Goes on with a later frame that needs nothing of what is missing or, where there is none yet, that can be left out
-  /// too, where layers allow that.
-  /// - Returns: false when there is none.
+  /// Continues with a later frame that does not need the missing packets or, if there is none yet, that can itself be
+  /// left out, where layers allow it.
+  /// - Returns: false if there is none.
   private mutating func skip(_ next: Extended<SequenceNumber>, _ now: Timestamp) -> Bool {
     let target =
       firstFrame(after: next) {
@@ -254,7 +256,7 @@ package struct VideoReceiveStream {
   }
 
   private mutating func noteKeyFrame(_ number: Extended<SequenceNumber>, now: Timestamp) {
-    // It was overtaken by what came first, and what lies between is as late, or lost.
+    // It was overtaken by the first packet, and the packets between are late or lost.
     if number < earliest {
       for value in number.next.value..<earliest.value where buffer[Extended(value)] == nil {
         missing.add(value..<value + 1, now: now, patience: patience)
@@ -278,7 +280,7 @@ package struct VideoReceiveStream {
     }
   }
 
-  /// Goes on behind a frame that was handed over, or is left out.
+  /// Continues behind a frame that was delivered or left out.
   private mutating func letGo(through last: Extended<SequenceNumber>) {
     progress = .next(last.next)
     buffer.removeAll(from: oldest, before: last.next)
@@ -303,9 +305,9 @@ package struct VideoReceiveStream {
     return wholeKeyFrame()
   }
 
-  /// Goes on behind packets that are missing between two frames of which the one follows the other: they were no media. Repair
-  /// packets of ULPFEC, which libwebrtc never sends again, are numbered as media is.
-  /// - Returns: false when it is not known that no frame is missing.
+  /// Continues behind missing packets between two frames of which the second follows the first: they were not media.
+  /// ULPFEC packets, which libwebrtc never retransmits, have numbers of the media's stream.
+  /// - Returns: false if a frame may be missing.
   private mutating func bridge(_ start: Extended<SequenceNumber>) -> Bool {
     guard sharesNumbersWithRepair, let lastPicture, buffer[start] == nil else { return false }
     var number = start
@@ -384,17 +386,17 @@ package struct VideoReceiveStream {
   }
 }
 
-// MARK: - Beginning anew
+// MARK: - Restarts
 
 extension VideoReceiveStream {
-  /// Packets that do not fit to what came so far, one after the other.
+  /// Consecutive packets that do not fit the earlier ones.
   private struct SequenceProbation {
     var first: SequenceNumber
     var last: SequenceNumber
     var count: Int
   }
 
-  /// False for packets too far from the others to have a place among them; when they go on, the sender began anew.
+  /// False for packets too far from the others; if they continue, the sender has restarted.
   private mutating func isNear(_ number: SequenceNumber, isRepair: Bool, now: Timestamp) -> Bool {
     let distance = newest.nearest(number).value - newest.value
     if abs(distance) < Int64(PacketBuffer.capacity) {
@@ -402,7 +404,7 @@ extension VideoReceiveStream {
       return true
     }
     guard !isRepair else { return false }
-    // A leap ahead may be an outage; what comes from long ago may be an old packet.
+    // A leap ahead may be an outage; a packet far behind may be an old one.
     guard let first = distance > 0 ? number : introduce(number) else { return false }
     restart(at: first, now: now)
     return true
@@ -418,7 +420,7 @@ extension VideoReceiveStream {
     return known.count + 1 >= Self.probationLength ? known.first : nil
   }
 
-  /// Goes on from a key frame among numbers that have nothing to do with those before.
+  /// Continues from a key frame whose number is unrelated to those before.
   private mutating func restart(at number: SequenceNumber, now: Timestamp) {
     let (frames, learned, roundTrip) = (framesReceived, reorderWindow, roundTrip)
     self = VideoReceiveStream(ssrc: ssrc, first: number, now: now, memory: memory)

@@ -1,4 +1,4 @@
-/// What one outgoing sound has done so far, and what the listener last said of it.
+/// Totals of one outgoing audio, and the listener's last report.
 public struct AudioSendStatistics: Sendable {
   /// RTP packets sent.
   public var packetsSent: UInt64 = 0
@@ -15,6 +15,6 @@ public struct AudioSendStatistics: Sendable {
   /// Interarrival jitter by the listener's last report, in units of 1/48 000 s (RFC 3550 §6.4.1).
   public var jitter: UInt32 = 0
 
-  /// Nothing sent and nothing reported.
+  /// Zero totals.
   public init() {}
 }

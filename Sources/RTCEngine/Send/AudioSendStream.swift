@@ -5,7 +5,7 @@ package import RTCWire
 /// Identity of one outgoing sound and the numbers it counts from.
 package struct AudioSendIdentity: Sendable {
   package var ssrc: SSRC
-  /// The same for all streams of a peer (RFC 7022): it says that they belong together.
+  /// The CNAME of all streams of a peer (RFC 7022), which shows that they belong together.
   package var cname: String
   package var firstSequenceNumber: SequenceNumber
   package var timestampOffset: RTPTimestamp
@@ -26,7 +26,7 @@ package struct AudioSendFormat: Sendable {
   package var mid: RTPStreamID?
   package var payloadType: PayloadType
   package var extensionMap: RTPHeaderExtensionMap
-  /// Of packets that bring the one before once more (RFC 2198); nil when the remote peer takes none.
+  /// The payload type of packets that repeat the one before (RFC 2198); nil if the remote peer does not accept it.
   package var red: PayloadType?
 
   package init(
@@ -45,7 +45,7 @@ package struct AudioSendStream {
   let identity: AudioSendIdentity
   private var format: AudioSendFormat
   private var nextSequence: SequenceNumber
-  /// Where the newest packet stands in the sound, and when that was heard.
+  /// The position and capture time of the newest packet.
   private var newest: (position: Int64, captureTime: Timestamp)?
   /// The packet before, while packets are sent twice.
   private var previous: EncodedAudioFrame?
@@ -56,7 +56,7 @@ package struct AudioSendStream {
   /// The largest UDP payload: an Opus packet cannot be split (RFC 7587 §4.2), so it may fill what Ethernet carries over
   /// IPv6.
   package static let maximumPacketSize = 1_452
-  /// Ticks of the RTP clock in a second, whatever the sound itself is sampled at (RFC 7587 §4.1).
+  /// The RTP clock rate per second, whatever the sampling rate (RFC 7587 §4.1).
   package static let clockRate: Int64 = 48_000
 
   package init(identity: AudioSendIdentity, format: AudioSendFormat) {
@@ -65,7 +65,7 @@ package struct AudioSendStream {
     nextSequence = identity.firstSequenceNumber
   }
 
-  /// Goes on under other numbers from the next packet on.
+  /// Changes the payload types and extensions from the next packet on.
   package mutating func setFormat(_ format: AudioSendFormat) { self.format = format }
 
   /// From the next packet on.
@@ -114,8 +114,7 @@ package struct AudioSendStream {
     return count
   }
 
-  /// The packet before, where it is to be brought once more with `frame` and can be: it must not lie too far back, and both
-  /// must fit.
+  /// The packet before, if it is to be repeated with `frame` and can be: it must not be too old, and both must fit.
   private func copiedBefore(_ frame: EncodedAudioFrame) -> EncodedAudioFrame? {
     guard isRedundant, format.red != nil, let previous else { return nil }
     let distance = frame.position - previous.position
@@ -125,14 +124,14 @@ package struct AudioSendStream {
     else { return nil }
     return previous
   }
-  /// Both blocks of a packet together: what is left of 1,200 bytes.
+  /// The maximum of both blocks of a packet together: the rest of 1,200 bytes.
   private static let maximumRedundantPayload = 1_100
 
   /// Counts a protected datagram that left.
   package mutating func countSent(bytes: Int) { statistics.bytesSent += UInt64(bytes) }
 
-  /// Notes what the remote peer says of the sound.
-  /// - Returns: the fraction lost when it is another than before, 0…1.
+  /// Records the remote peer's report.
+  /// - Returns: the fraction lost, 0…1, if it has changed.
   package mutating func report(fractionLost: Double, jitter: UInt32) -> Double? {
     statistics.jitter = jitter
     guard fractionLost != statistics.fractionLost else { return nil }

@@ -1,7 +1,7 @@
 import RTCPrimitives
 
-/// What is to be sent once more without being asked for, as it may have been lost: small frames, and packets that were
-/// asked for. Their numbers, and when.
+/// A queue of packets to repeat without a request, as they may have been lost: small frames, and retransmissions. Their
+/// numbers and times.
 struct CopyQueue {
   struct Copy {
     var last: SequenceNumber
@@ -13,7 +13,7 @@ struct CopyQueue {
     var isRepair = false
   }
 
-  /// So long after what they are copies of, as what loses the one may lose the next as well.
+  /// The delay of a copy, since a loss of the original may affect packets directly after it.
   static let delay = TimeDelta.milliseconds(10)
   /// More are not kept.
   private static let capacity = 32
@@ -23,7 +23,7 @@ struct CopyQueue {
 
   var nextDeadline: Timestamp { waiting.first?.due ?? .distantFuture }
 
-  /// Queues a copy that is due a delay from now, after all that wait.
+  /// Queues a copy that is due after the delay, behind all that wait.
   mutating func add(last: SequenceNumber, count: Int, round: Int = 0, isRepair: Bool = false, _ now: Timestamp) {
     guard waiting.count < Self.capacity else { return }
     waiting.append(Copy(last: last, count: count, due: now + Self.delay, round: round, isRepair: isRepair))

@@ -32,7 +32,7 @@ public struct DropCounts: Sendable {
     set { counts[reason.rawValue] = newValue }
   }
 
-  /// Adds those of `other`.
+  /// Adds the counts of `other`.
   mutating func add(_ other: DropCounts) {
     for reason in DropReason.allCases { self[reason] += other[reason] }
   }

@@ -1,7 +1,7 @@
 package import RTCMedia
 import RTCWire
 
-/// The bytes of one encoded frame, shared by all viewers and kept as long as any of them may need a packet again.
+/// The bytes of one encoded frame, shared by all viewers and kept as long as one of them may need a packet again.
 package struct FrameBytes: Sendable {
   let data: [UInt8]
   let isKeyFrame: Bool

@@ -11,11 +11,11 @@ package struct KeyFrameThrottle {
 
   package init() {}
 
-  /// A viewer needs a key frame. When the source was asked a moment ago, the key frame that is still to come, or on its
-  /// way, serves this request too; but who asks again when it should have arrived has lost it, and gets another as soon
-  /// as one may be asked for.
-  /// - Parameter lastSent: when the last packet of a key frame left.
-  /// - Returns: true when the source is to be asked now.
+  /// A viewer needs a key frame. If the source was asked a moment ago, the key frame that follows or is on its way
+  /// serves this request too. A viewer that asks again when it should have arrived has lost it, and gets another as
+  /// soon as allowed.
+  /// - Parameter lastSent: the send time of a key frame's last packet.
+  /// - Returns: true if the source is to be asked now.
   package mutating func request(_ now: Timestamp, lastSent: Timestamp?, roundTrip: TimeDelta) -> Bool {
     guard now - last < Self.interval else {
       last = now
@@ -26,6 +26,6 @@ package struct KeyFrameThrottle {
     return false
   }
 
-  /// The source has made a key frame, or nothing is sent any more: what was put off is not needed.
+  /// The source has made a key frame, or sending has ended: a delayed request is dropped.
   package mutating func clear() { nextDeadline = .distantFuture }
 }

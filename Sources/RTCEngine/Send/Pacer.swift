@@ -68,7 +68,7 @@ package struct Pacer {
 
   package mutating func hold(until time: Timestamp) { nextDeadline = time }
 
-  /// Nothing waits, or something has begun to leave again.
+  /// Resets the deadline: nothing waits, or sending has started again.
   package mutating func release() { nextDeadline = .distantFuture }
 
   package mutating func maySend(_ now: Timestamp) -> Bool {

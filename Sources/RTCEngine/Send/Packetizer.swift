@@ -18,7 +18,7 @@ enum Packetizer {
     case .vp9:
       let size = VP9ScalabilityStructure.Size(
         width: UInt16(clamping: frame.size.width), height: UInt16(clamping: frame.size.height))
-      // What is passed on unread has no size.
+      // Frames that are passed on unparsed have no size.
       let kind = frame.isKeyFrame ? VP9Packetizer.Kind.key(frame.size.width > 0 ? size : nil) : .predicted
       self = .vp9(
         VP9Packetizer(

@@ -1,8 +1,8 @@
 package import RTCPrimitives
 package import RTCWire
 
-/// What was sent lately, so that it can be sent again: not the packets but where their bytes stand in the encoded frames,
-/// which all viewers share. Also the queue of those to be sent again, so that none is queued twice.
+/// Recently sent packets, for retransmission: not their bytes but their positions in the encoded frames, which all
+/// viewers share. Also the queue of retransmissions, so that no packet is queued twice.
 package struct RetransmissionCache {
   /// One packet as it left.
   package struct Packet: Sendable {
@@ -16,9 +16,9 @@ package struct RetransmissionCache {
     /// Repair packets followed it, which may have restored it.
     var isProtected = false
     var repair = Repair.none
-    /// It was asked for, and is not likely to come back otherwise: sent again once, it may be lost again.
+    /// Whether it was requested and cannot be recovered otherwise: a single retransmission may be lost again.
     var needsCopy = false
-    /// It was asked for before.
+    /// Whether it was requested before.
     var wasRequested = false
 
     package init(
@@ -35,7 +35,7 @@ package struct RetransmissionCache {
     }
   }
 
-  /// Where a packet stands in being sent again.
+  /// The state of a retransmission.
   enum Repair {
     case none
     case queued
@@ -44,7 +44,7 @@ package struct RetransmissionCache {
 
   /// At 1.1 kB a packet about 1.1 MB of history: more than two seconds at 4 Mbit/s.
   package static let capacity = 1024
-  /// What is asked for later than this, or than three round trips, is of no use any more.
+  /// Requests older than this, or than three round trips, are of no use.
   private static let usefulTime = TimeDelta.seconds(2)
 
   /// Empty until the first packet: a peer that never connects needs none of it.
@@ -60,7 +60,7 @@ package struct RetransmissionCache {
   /// Packets held.
   package var count: Int { packets.count { $0 != nil } }
 
-  /// - Parameter isMedia: false for what is no part of any frame: nobody waits for it at the end.
+  /// - Parameter isMedia: false for packets outside frames; they are not in the tail.
   package mutating func insert(_ packet: Packet, isMedia: Bool = true) {
     if packets.isEmpty {
       packets = Array(repeating: nil, count: Self.capacity)
@@ -129,8 +129,8 @@ package struct RetransmissionCache {
     if packets[index]?.number == number { packets[index]!.transportNumber = transportNumber }
   }
 
-  /// Queues the latest packets back to the last that has arrived, at most `limit`: no later one tells the remote peer that
-  /// they are missing.
+  /// Queues the latest packets back to the last arrived one, at most `limit`: no later packet shows the remote peer
+  /// that they are missing.
   package mutating func requestTail(limit: Int, now: Timestamp, history: SentPacketHistory) {
     guard let newest else { return }
     var first = newest
@@ -156,8 +156,8 @@ package struct RetransmissionCache {
     return packet
   }
 
-  /// Lets go of all frames sent before `horizon` that nobody has asked for.
-  /// - Returns: false when nothing is left.
+  /// Removes all frames sent before `horizon` without open requests.
+  /// - Returns: false if nothing is left.
   @discardableResult
   package mutating func removeAll(before horizon: Timestamp) -> Bool {
     var hasLeft = false

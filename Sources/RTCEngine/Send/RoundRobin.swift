@@ -1,5 +1,5 @@
-/// Whose turn it is among several senders that share one pacer. Each sends some packets in a row: a run of equal packets
-/// to one destination leaves by one call.
+/// The turns of several senders that share one pacer. Each sends several packets in a row: a run of equal packets to
+/// one destination is sent by one call.
 package struct RoundRobin {
   /// Packets in a row while others wait.
   package static let maximumRun = 8

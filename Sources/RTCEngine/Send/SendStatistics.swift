@@ -1,6 +1,6 @@
 public import RTCPrimitives
 
-/// What one outgoing video has done so far, and what the viewer last said of it.
+/// Totals of one outgoing video, and the viewer's last report.
 public struct SendStatistics: Sendable {
   /// RTP packets sent, retransmissions aside.
   public var packetsSent: UInt64 = 0
@@ -14,7 +14,7 @@ public struct SendStatistics: Sendable {
   public var keyFramesSent: UInt64 = 0
   /// Frames left out because the viewer's network does not keep up, or because their codec was not agreed.
   public var framesSkipped: UInt64 = 0
-  /// Packets sent again: those asked for by NACK, and the last ones when nothing is heard of them.
+  /// Retransmitted packets: those requested by NACK, and the last ones without feedback.
   public var packetsRetransmitted: UInt64 = 0
   /// Bytes of datagrams that carried something again.
   public var bytesRetransmitted: UInt64 = 0
@@ -39,25 +39,25 @@ public struct SendStatistics: Sendable {
   /// Interarrival jitter by the viewer's last report, in units of 1/90 000 s (RFC 3550 §6.4.1).
   public var jitter: UInt32 = 0
 
-  /// Nothing sent and nothing reported.
+  /// Zero totals.
   public init() {}
 }
 
 /// A snapshot of one peer for the statistics lines.
 public struct PeerStatistics: Sendable {
-  /// Where the connection stands.
+  /// The state of the connection.
   public var state = PeerState.new
-  /// Of the first video we send.
+  /// The first outgoing video.
   public var video = SendStatistics()
-  /// Of the first sound we send.
+  /// The first outgoing audio.
   public var audio = AudioSendStatistics()
-  /// By RTCP reports, else by ICE checks; nil until one of them has measured it.
+  /// The round-trip time by RTCP reports, else by ICE checks; nil before the first measurement.
   public var roundTripTime: TimeDelta?
-  /// What all video we send may be encoded at together.
+  /// The encoding rate of all outgoing video together.
   public var targetBitrate = BitRate.zero
   /// Loss of the last whole second, 0…1.
   public var loss = 0.0
-  /// What the path is held to bear; nil before anything was sent.
+  /// The bandwidth estimate; nil before anything was sent.
   public var network: NetworkEstimate?
   /// The addresses that packets go between; nil while ICE has chosen none.
   public var selectedRoute: Route?
@@ -68,7 +68,7 @@ public struct PeerStatistics: Sendable {
   /// A code of both sides' certificates, such as `3fa2-91bc-04de-77c0-aa12-9d3e`: the two users compare it, and nobody is between
   /// them if it is the same on both sides. Nil before the DTLS handshake is done.
   public var keyCode: String?
-  /// What the first video may be sent as, the best first; empty until it is agreed.
+  /// The negotiated formats of the first outgoing video, the best first; empty before the agreement.
   public var videoFormats: [VideoPayloadFormat] = []
   /// The remote peer understands what `EncodedFrame.colorSpace` says; without it VP8 must be BT.601.
   public var supportsColorSpace = false
@@ -78,13 +78,13 @@ public struct PeerStatistics: Sendable {
   public var rungReason: RungReason?
   /// Whole pictures received, on all transceivers.
   public var framesReceived = 0
-  /// RTP packets of video received, on all transceivers, since each remote sender last began anew.
+  /// Received RTP packets of video, on all transceivers, since each remote sender's last restart.
   public var packetsReceived = 0
-  /// RTP packets of sound received, on all transceivers, since each remote sender last began anew.
+  /// Received RTP packets of audio, on all transceivers, since each remote sender's last restart.
   public var audioPacketsReceived = 0
   /// Every transceiver that ever sent or received something.
   public var streams: [StreamStatistics] = []
-  /// What came in and was not used, by reason.
+  /// Received packets that were not used, by reason.
   public var drops = DropCounts()
 
   /// A new peer's: nothing sent and nothing received.
@@ -93,18 +93,18 @@ public struct PeerStatistics: Sendable {
 
 /// One transceiver's streams, both ways.
 public struct StreamStatistics: Sendable {
-  /// Which transceiver it is.
+  /// The transceiver.
   public var transceiver: TransceiverID
   /// Sound or video.
   public var kind: MediaKind
-  /// What we send, of the kind.
+  /// Sent video; nil for audio, and before something was sent.
   public var video: SendStatistics?
-  /// What we send, of sound; nil for video, and until something was sent.
+  /// Sent audio; nil for video, and before something was sent.
   public var audio: AudioSendStatistics?
   /// Nil while nothing is received.
   public var reception: Reception?
 
-  /// What was received, since the remote sender last began anew.
+  /// Received media, since the remote sender's last restart.
   public struct Reception: Sendable {
     /// The remote sender's source.
     public var ssrc: SSRC
@@ -119,7 +119,7 @@ public struct StreamStatistics: Sendable {
     public var framesReceived = 0
     /// Repair packets of forward error correction received (W3C `fecPacketsReceived`); 0 for sound.
     public var fecPacketsReceived = 0
-    /// Packets that they restored; of sound those that a later packet brought once more (RFC 2198).
+    /// Packets restored by these; for audio, packets that a later one repeated (RFC 2198).
     public var packetsRecovered = 0
     /// How loud the newest packet's sound is, 0 (silence)…1 as W3C's `audioLevel` counts; nil for video and where the
     /// sender does not say (RFC 6464).

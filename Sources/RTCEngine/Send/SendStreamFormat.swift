@@ -18,7 +18,7 @@ package struct CodecPayloadTypes: Hashable, Sendable {
 package struct SendStreamFormat: Sendable {
   /// Nil when the descriptions name no m-section, or by a name too long for the header extension.
   package var mid: RTPStreamID?
-  /// What the remote peer takes, the best first.
+  /// The codecs that the remote peer accepts, the best first.
   package var codecs: [(format: VideoPayloadFormat, payloadTypes: CodecPayloadTypes)]
   package var extensionMap: RTPHeaderExtensionMap
   /// Nil when the remote peer takes no repair packets.
@@ -34,7 +34,7 @@ package struct SendStreamFormat: Sendable {
     self.fec = fec
   }
 
-  /// Nothing of a codec that we do not know can be in it: it is one of our own.
+  /// Contains known codecs only, since it results from our offer or answer.
   init(_ media: NegotiatedMedia) {
     mid = media.reference.mid.flatMap { RTPStreamID($0) }
     codecs = media.sendCodecs.compactMap { codec in
@@ -53,7 +53,7 @@ package struct SendStreamFormat: Sendable {
 
   var supportsColorSpace: Bool { extensionMap[.colorSpace] != nil }
 
-  /// The remote peer turns pictures as it is told.
+  /// Whether the remote peer rotates pictures as signaled.
   var supportsOrientation: Bool { extensionMap[.videoOrientation] != nil }
 
   /// A number under which RTX is taken; nil: under none.

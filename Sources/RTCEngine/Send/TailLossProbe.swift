@@ -1,8 +1,7 @@
 package import RTCPrimitives
 
-/// Watches over the last packets of a stream. A receiver sees that a packet is missing when a later one comes; after the
-/// last one of a picture none may come for long. What feedback stays silent about is therefore sent again, as TCP does
-/// (RFC 8985 §7).
+/// Watches the last packets of a stream. A receiver detects a missing packet when a later one arrives; after the last
+/// one of a picture that may take long. Packets without feedback are therefore sent again, as TCP does (RFC 8985 §7).
 package struct TailLossProbe {
   /// Feedback comes every 50…250 ms, as the remote peer sees fit.
   private static let feedbackPatience = TimeDelta.milliseconds(300)
@@ -10,7 +9,7 @@ package struct TailLossProbe {
 
   /// When to look whether the last packets arrived.
   package private(set) var nextDeadline = Timestamp.distantFuture
-  /// How often they were sent again in vain.
+  /// The number of retransmissions without an effect.
   package private(set) var attempts = 0
   /// When the last packet that is watched over was sent.
   package private(set) var watched = Timestamp.zero

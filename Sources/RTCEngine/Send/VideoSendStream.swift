@@ -6,7 +6,7 @@ package import RTCWire
 package struct SendStreamIdentity: Sendable {
   package var ssrc: SSRC
   package var rtxSSRC: SSRC
-  /// Of repair packets, where they are a stream of their own (FlexFEC).
+  /// The source of repair packets in a stream of their own (FlexFEC).
   package var fecSSRC: SSRC
   package var cname: String
   package var firstSequenceNumber: SequenceNumber
@@ -38,24 +38,24 @@ package struct DepartureFields {
   }
 }
 
-/// What is to leave next.
+/// The next packet to send.
 package enum OutgoingPacket: Hashable {
   /// Written, of this length, still to be protected.
   case written(count: Int, number: SequenceNumber, isRepair: Bool)
   /// The packet of this number leaves once more exactly as it was.
   case again(SequenceNumber)
-  /// A repair packet, still to be protected; its number is nil where it is in a stream of its own.
+  /// A repair packet, not yet encrypted; its number is nil in a stream of its own.
   case forwardErrorCorrection(count: Int, number: SequenceNumber?)
 }
 
-/// Sends one video: splits frames into packets, remembers them for repair, and sends again what is asked for.
+/// Sends one video: splits frames into packets, keeps them for repair, and retransmits requested ones.
 ///
 /// Payload bytes stay in the encoded frame, which all viewers share; they are copied once, into the datagram.
 package struct VideoSendStream {
   private struct Pending {
     var frame: FrameBytes
     var split: Packetizer
-    /// Its packets, about.
+    /// The approximate number of its packets.
     var packets: Int
     var isBegun = false
     var payloadTypes: CodecPayloadTypes
@@ -72,20 +72,20 @@ package struct VideoSendStream {
   private var protection: FrameProtection
   private var nextPictureID: UInt16
   private var decodable = Decodable.keyFrameOnly
-  /// Small frames whose packets are to be sent once more, the oldest first.
+  /// Small frames whose packets are repeated, the oldest first.
   private var copies = CopyQueue()
   /// Packets of the frame on its way out that have left.
   private var framePackets = 0
   /// The numbers of the frames since the last key frame.
   private var payloadTypes: CodecPayloadTypes?
 
-  /// What the viewer's decoder can use next.
+  /// The frames that the viewer's decoder can use next.
   private enum Decodable {
-    /// It has no picture, or a frame was left out: nothing but a key frame.
+    /// Only a key frame: the viewer has no picture, or a frame was left out.
     case keyFrameOnly
-    /// The same, because the network did not keep up: a key frame is wanted when what waits has left, no sooner.
+    /// Only a key frame, because the network is too slow: request it when the waiting packets were sent, not earlier.
     case keyFrameOnceDrained
-    /// What refers to frames that it was sent of a rendition.
+    /// Frames that refer to sent frames of a rendition.
     case frames(SentFrames)
   }
 
@@ -97,10 +97,10 @@ package struct VideoSendStream {
   package static let maximumPacketSize = 1200
   /// SRTP's tag in the larger profile (AEAD_AES_128_GCM: 16 bytes).
   static let srtpOverhead = 16
-  /// When the frames that wait need longer than this, the network does not keep up: they are left out, and a key frame
-  /// later serves better. A key frame on its way out is not counted: it is what the viewer waits for.
+  /// The maximum time for the waiting frames; beyond it, the network is too slow: frames are left out until a later key
+  /// frame. A key frame being sent is not counted, as the viewer waits for it.
   package static let maximumQueueTime = TimeDelta.milliseconds(600)
-  /// When the frames that wait need longer than this, those of upper layers are left out.
+  /// The time for waiting frames beyond which frames of upper layers are left out.
   package static let upperLayerQueueTime = TimeDelta.milliseconds(150)
   /// When repair needs longer than this, a key frame is there sooner.
   static let maximumRepairTime = TimeDelta.milliseconds(300)
@@ -110,16 +110,16 @@ package struct VideoSendStream {
   static let maximumCopied = FECController.smallFrame
   /// … where so much is lost.
   static let lossToCopyAt = 0.01
-  /// Where so much is lost, frames of one packet are sent three times, and what nothing but a retransmission brings back
-  /// is sent again twice: another request for it would take more than a round trip.
+  /// From this loss on, frames of one packet are sent three times, and packets that can only be recovered by
+  /// retransmission are retransmitted twice: another request would take more than a round trip.
   static let lossToRepeatAt = 0.05
-  /// After this long without a frame, what was sent will not be asked for any more.
+  /// After this time without a frame, sent packets are not requested any more.
   static let historyTime = TimeDelta.seconds(5)
-  /// Feedback tells within this time of what has arrived.
+  /// Feedback reports arrivals within this time.
   private static let feedbackTime = TimeDelta.milliseconds(100)
-  /// As much as a packet's last byte can tell of.
+  /// The maximum padding that a packet's last byte can state.
   private static let paddingSize = 255
-  /// As much is sent again at most because nothing was heard of it.
+  /// The maximum number of packets retransmitted for lack of feedback.
   static let maximumTail = 32
 
   package init(identity: SendStreamIdentity, format: SendStreamFormat) {
@@ -135,17 +135,17 @@ package struct VideoSendStream {
   /// True when a packet waits for the pacer.
   package var hasPending: Bool { cache.queuedCount > 0 || protection.hasPending || !pending.isEmpty }
 
-  /// Packets kept for being sent again, and those that wait.
+  /// Packets kept for retransmission, and waiting ones.
   package var retainedPackets: Int {
     cache.count + pending.reduce(0) { $0 + 1 + $1.split.remainingBytes(of: $1.frame) / Self.maximumPacketSize }
   }
 
   // MARK: - Frames in
 
-  /// Queues `frame`, or leaves it out when the viewer could not decode it or the network does not keep up. Another
-  /// rendition begins with its key frame; its other frames are nothing to a viewer who is not on it.
-  /// - Parameter rate: what the pacer lets out.
-  /// - Returns: false when a key frame is needed before anything can be sent; see `popKeyFrameRequest`.
+  /// Queues `frame`, or leaves it out if the viewer could not decode it or the network is too slow. Another rendition
+  /// begins with its key frame; its other frames are useless to a viewer of the present one.
+  /// - Parameter rate: the pacer's rate.
+  /// - Returns: false if a key frame is needed before anything can be sent; see `popKeyFrameRequest`.
   package mutating func enqueue(_ frame: EncodedFrame, now: Timestamp, rate: BitRate) -> Bool {
     guard format.takes(frame.codec) else {
       statistics.framesSkipped += 1
@@ -160,7 +160,7 @@ package struct VideoSendStream {
         statistics.framesSkipped += 1
         return true
       }
-      // What no other frame needs does not keep those waiting that viewers must have.
+      // Frames that no other frame needs do not delay necessary ones.
       if frame.layer.temporal > 0, rate.time(forBytes: waitingBytes) > Self.upperLayerQueueTime {
         statistics.framesSkipped += 1
         return true
@@ -226,7 +226,7 @@ package struct VideoSendStream {
       extensions: extensions(for: frame))
     var overhead = RTXPayloadHeader.size
     if let fec = format.fec {
-      // A repair packet is longer than those it protects by this, and what the receiver is told of itself.
+      // A repair packet is longer than the protected ones by this, and by its own header extensions.
       let own = repairHeader(payloadTypes.media, nextSequence, RTPTimestamp(0)).size(map: format.extensionMap)
       overhead = max(overhead, fec.overhead + own - RTPHeader.fixedSize)
     }
@@ -255,7 +255,7 @@ package struct VideoSendStream {
     statistics.framesSkipped += UInt64(before - pending.count)
   }
 
-  /// Goes on under other numbers, or for other codecs: what comes next must be a key frame.
+  /// Changes payload types or codecs: the next frame must be a key frame.
   mutating func setFormat(_ new: SendStreamFormat) {
     format = new
     protection.cancel()
@@ -263,7 +263,7 @@ package struct VideoSendStream {
     decodable = .keyFrameOnly
   }
 
-  /// Sends nothing more until a key frame comes; what waits is dropped. The numbers go on.
+  /// Sends nothing until the next key frame; waiting packets are dropped. Sequence numbers continue.
   mutating func rest() {
     statistics.framesSkipped += UInt64(pending.count)
     pending.removeAll(keepingCapacity: true)
@@ -271,10 +271,10 @@ package struct VideoSendStream {
     decodable = .keyFrameOnly
   }
 
-  /// Takes what is known of the path, by which frames are protected.
+  /// Updates the state of the path for the protection of frames.
   /// - Parameters:
-  ///   - loss: packet loss lately, 0…1.
-  ///   - overhead: the repair packets for each packet of media that there is room for.
+  ///   - loss: recent packet loss, 0…1.
+  ///   - overhead: the number of repair packets for each packet of media that the spare bandwidth allows.
   package mutating func networkChanged(
     loss: Double, roundTrip: TimeDelta, overhead: Double = 0, now: Timestamp
   ) {
@@ -319,7 +319,7 @@ package struct VideoSendStream {
     if isRepair { statistics.bytesRetransmitted += UInt64(bytes) }
   }
 
-  /// Packets of what is sent now are sent again by RTX.
+  /// Whether packets are retransmitted by RTX.
   var hasRTX: Bool { payloadTypes?.rtx != nil }
 
   private mutating func nextMediaPacket(_ moment: DepartureFields) -> RetransmissionCache.Packet? {
@@ -419,7 +419,7 @@ package struct VideoSendStream {
         sent: moment.now, transportNumber: moment.transportNumber, frame: frame.bytes), isMedia: false)
   }
 
-  /// Of a packet that belongs to no m-section by itself: its source is known by the media, or by our description.
+  /// The header of a packet without an m-section: its source is known from the media, or from our description.
   private func repairHeader(
     _ payloadType: PayloadType, _ number: SequenceNumber, _ timestamp: RTPTimestamp
   ) -> RTPOutgoingHeader {
@@ -431,7 +431,7 @@ package struct VideoSendStream {
       extensions: extensions)
   }
 
-  /// The same extensions on all packets of a frame: equal headers make equal packet sizes, which leave in one send.
+  /// The same extensions on all packets of a frame: equal headers make equal packet sizes, which are sent by one call.
   private func extensions(for frame: FrameBytes) -> RTPOutgoingExtensions {
     var extensions = RTPOutgoingExtensions()
     extensions.mid = format.mid
@@ -477,9 +477,9 @@ package struct VideoSendStream {
     return count
   }
 
-  // MARK: - What is sent twice
+  // MARK: - Copies
 
-  /// When something is to be sent once more without being asked for; `.distantFuture` when there is nothing.
+  /// The time of the next unrequested copy; `.distantFuture` without any.
   package var nextCopy: Timestamp { copies.nextDeadline }
 
   /// Queues the packets whose time has come, where packets are lost; drops them where none are.
@@ -515,15 +515,15 @@ package struct VideoSendStream {
     cache.request(number, now: now, interval: interval, isNACK: true)
   }
 
-  /// Gives up the frames that were sent, where their repair would take longer than a key frame.
-  /// - Parameter rate: what the path bears.
-  /// - Returns: true when a key frame is needed now.
+  /// Gives up sent frames whose repair would take longer than a key frame.
+  /// - Parameter rate: the bandwidth of the path.
+  /// - Returns: true if a key frame is needed now.
   package mutating func abandonLateRepair(rate: BitRate) -> Bool {
     guard cache.queuedCount > 8 else { return false }
     let bytes = cache.queuedBytes
     guard bytes > Self.leastRepair, rate.time(forBytes: bytes) > Self.maximumRepairTime else { return false }
     if pending.contains(where: { $0.frame.isKeyFrame }) {
-      // It is on its way already: what came before it is not needed any more.
+      // A key frame is on its way already, so earlier frames are not needed any more.
       guard pending.first?.frame.isKeyFrame == true, !pending[0].isBegun else { return false }
       forgetSent()
       return false
@@ -537,7 +537,7 @@ package struct VideoSendStream {
     return true
   }
 
-  /// Queues the latest packets again, as far back as nothing was heard of them.
+  /// Queues the latest packets again, back to the last one with feedback.
   package mutating func repairTail(_ history: SentPacketHistory, now: Timestamp) {
     cache.requestTail(limit: Self.maximumTail, now: now, history: history)
   }
@@ -562,11 +562,11 @@ package struct VideoSendStream {
     statistics.jitter = jitter
   }
 
-  /// Lets go of frames nobody will ask for any more.
-  /// - Returns: false when nothing is left to let go of.
+  /// Removes frames that will not be requested any more.
+  /// - Returns: false if nothing is left.
   package mutating func forgetOld(_ now: Timestamp) -> Bool { cache.removeAll(before: now - Self.historyTime) }
 
-  /// The RTP timestamp of a moment on the monotonic clock: what is captured then, and what a sender report then says.
+  /// The RTP timestamp of a moment on the monotonic clock, as in frames captured then and in sender reports.
   package func rtpTimestamp(_ time: Timestamp) -> RTPTimestamp {
     RTPTimestamp(RTPTimestamp(video: time).value &+ identity.timestampOffset.value)
   }

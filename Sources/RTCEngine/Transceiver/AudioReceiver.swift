@@ -5,12 +5,12 @@ package import RTCWire
 /// The receiving direction of an audio transceiver: packets in the order they come, reports and statistics. Order, gaps
 /// and delay are the jitter buffer's.
 package struct AudioReceiver {
-  /// What offer and answer came to for the sound we receive.
+  /// The negotiated properties of the received audio.
   private struct Agreement {
     var payloadType: PayloadType
-    /// Of packets that bring earlier ones once more (RFC 2198); nil when none may come.
+    /// The payload type of packets that repeat earlier ones (RFC 2198); nil: none.
     var red: PayloadType?
-    /// What both sides use of RTCP feedback.
+    /// The RTCP feedback that both sides use.
     var feedback: FeedbackMechanisms
   }
 
@@ -18,7 +18,7 @@ package struct AudioReceiver {
   private var agreement: Agreement?
   private var stream: AudioReceiveStream?
   private var ssrcGuard = SSRCSwitchGuard()
-  /// What the remote sender last said of its clocks, and when.
+  /// The remote sender's last report of its clocks, and its arrival time.
   private var lastSenderReport: (clock: SenderClock, arrival: Timestamp)?
 
   package init(id: TransceiverID) { self.id = id }
@@ -27,13 +27,13 @@ package struct AudioReceiver {
 
   /// The source that is received; nil while there is none.
   package var ssrc: SSRC? { stream?.ssrc }
-  /// What both sides use of RTCP feedback; nil while nothing is to be received.
+  /// The RTCP feedback that both sides use; nil while nothing is to be received.
   package var feedback: FeedbackMechanisms? { agreement?.feedback }
-  /// What may come.
+  /// The payload types that may arrive.
   package var payloadTypes: [PayloadType] { agreement.map { [$0.payloadType, $0.red].compactMap(\.self) } ?? [] }
   package var packetsReceived: Int { stream?.statistics.received ?? 0 }
   package var senderClock: SenderClock? { lastSenderReport?.clock }
-  /// What was received since the remote sender last began anew; nil while nothing is.
+  /// Received totals since the remote sender's last restart; nil while nothing is received.
   package var statistics: StreamStatistics.Reception? {
     stream.map {
       StreamStatistics.Reception(
@@ -42,7 +42,7 @@ package struct AudioReceiver {
     }
   }
 
-  /// Puts to work what was agreed; nil: the m-section is gone.
+  /// Applies the negotiated media; nil: the m-section is gone.
   package mutating func configure(_ media: NegotiatedMedia?) {
     agreement = media?.receiveCodecs.first.map { codec in
       Agreement(
@@ -65,14 +65,14 @@ package struct AudioReceiver {
 
   // MARK: - Packets
 
-  /// What became of a packet.
+  /// The result of a packet.
   package enum Outcome: Sendable {
     /// - Parameter restored: earlier packets that it brought once more and that had not come.
     case received(ReceivedAudio, restored: [ReceivedAudio])
     case dropped(DropReason)
   }
 
-  /// Takes one packet, the one that `incoming` was parsed from.
+  /// Takes one packet, from which `incoming` was parsed.
   package mutating func receive(_ incoming: IncomingPacket, in packet: Span<UInt8>, now: Timestamp) -> Outcome {
     let header = incoming.header
     guard let agreement, payloadTypes.contains(header.payloadType) else { return .dropped(.unknownStream) }
@@ -97,8 +97,8 @@ package struct AudioReceiver {
 
   // MARK: - Reports
 
-  /// Takes what a remote sender says of its clocks.
-  /// - Returns: nil when it is not the sender of this sound.
+  /// Takes a sender report of the remote peer.
+  /// - Returns: nil if it is for another source.
   package mutating func receive(_ report: SenderReport, now: Timestamp) -> SenderClock? {
     guard stream?.ssrc == report.sender else { return nil }
     let clock = SenderClock(ntpTime: report.ntpTime, rtpTime: report.rtpTime)
@@ -106,7 +106,7 @@ package struct AudioReceiver {
     return clock
   }
 
-  /// What we report since the report before; nil while nothing is received.
+  /// The report block since the last one; nil while nothing is received.
   package mutating func makeReportBlock(_ now: Timestamp) -> ReportBlock? {
     guard stream != nil else { return nil }
     return ReportBlock(

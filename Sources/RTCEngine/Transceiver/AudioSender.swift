@@ -6,24 +6,24 @@ package import RTCWire
 package struct AudioSender {
   package let id: TransceiverID
   package private(set) var identity: AudioSendIdentity
-  /// What is to be sent; nil: nothing for now.
+  /// The track to send; nil: none.
   package private(set) var track: TrackName?
-  /// True while what it is given to send leaves.
+  /// Whether the track is being sent.
   package private(set) var isSending = false
-  /// What the remote peer asks of our Opus, as agreed.
+  /// The negotiated Opus preferences of the remote peer.
   package private(set) var preferences = OpusPreferences()
   private var announcedPreferences = OpusPreferences()
-  /// As agreed.
+  /// Whether sending is negotiated.
   private var maySend = false
-  /// There since it was first agreed to send; keeps the numbers going over pauses.
+  /// The send stream, made when sending was first negotiated; keeps the sequence numbers over pauses.
   private var stream: AudioSendStream?
-  /// Steps by what the listener reports lost.
+  /// The bitrate, which follows the listener's reported loss in steps.
   private var bitrate: SteppedBitrate
   private var announcedBitrate = BitRate.zero
   private var reportedLoss = ReportedLoss()
   /// Packet loss by the last reports, 0…1.
   private var loss = 0.0
-  /// What was sent in a life that has ended.
+  /// The totals of an ended sender.
   private var final = AudioSendStatistics()
 
   package init(id: TransceiverID, identity: AudioSendIdentity, track: TrackName?, bitrates: BitrateLimits) {
@@ -44,10 +44,10 @@ package struct AudioSender {
 
   package mutating func setTrack(_ track: TrackName?) { self.track = track }
 
-  /// Another number, for a sender that has not begun.
+  /// Sets another source, before sending has begun.
   package mutating func setSource(_ ssrc: SSRC) { identity.ssrc = ssrc }
 
-  /// Puts to work what was agreed; nil: the m-section is gone.
+  /// Applies the negotiated media; nil: the m-section is gone.
   package mutating func configure(_ media: NegotiatedMedia?) {
     maySend = media?.direction.sends ?? false
     guard let media, let codec = media.sendCodec else { return }
@@ -62,26 +62,26 @@ package struct AudioSender {
     }
   }
 
-  /// Begins or ends sending where what was agreed, or the state of the transport, says so.
-  /// - Returns: true when that has changed.
+  /// Starts or stops sending by the negotiation and the state of the transport.
+  /// - Returns: true if it has changed.
   package mutating func updateSending(isSecured: Bool, now: Timestamp) -> Bool {
     let sends = isSecured && maySend && stream != nil
     guard sends != isSending else { return false }
     isSending = sends
     if sends { bitrate.start(now) }
-    // Whoever is told of a new beginning takes it that nothing is asked for.
+    // At a new start, listeners assume no preferences.
     announcedPreferences = OpusPreferences()
     return true
   }
 
-  /// What the remote peer asks for, where that is another than was told since sending began; told once.
+  /// The remote peer's preferences, if they differ from the last reported ones; once.
   package mutating func changedPreferences() -> OpusPreferences? {
     guard isSending, preferences != announcedPreferences else { return nil }
     announcedPreferences = preferences
     return preferences
   }
 
-  /// Lets go of everything but the account.
+  /// Releases everything but the totals.
   package mutating func end() {
     final = statistics
     (isSending, maySend) = (false, false)
@@ -104,10 +104,10 @@ package struct AudioSender {
     return (count, stream!.usesTransportNumbers ? .audio : nil)
   }
 
-  // MARK: - What the remote peer says
+  // MARK: - Reports of the remote peer
 
-  /// Takes what a receiver report says of this sound.
-  /// - Returns: the fraction lost when it is another than before, 0…1.
+  /// Takes a receiver report on this audio.
+  /// - Returns: the fraction lost, 0…1, if it has changed.
   package mutating func receive(_ block: ReportBlock) -> Double? {
     if let loss = reportedLoss.interval(to: block) {
       bitrate.report(expected: loss.expected, lost: loss.lost)
@@ -128,8 +128,8 @@ package struct AudioSender {
   /// Reports come about once in five seconds from a peer that receives sound alone, and each counts few packets.
   private static let lossGain = 0.5
 
-  /// Does what is due at `now`.
-  /// - Returns: the rate to encode at when it is another than before.
+  /// Performs everything that is due at `now`.
+  /// - Returns: the encoding rate, if it has changed.
   package mutating func deadlineReached(_ now: Timestamp) -> BitRate? {
     bitrate.deadlineReached(now)
     guard bitrate.target != announcedBitrate else { return nil }
@@ -137,7 +137,7 @@ package struct AudioSender {
     return announcedBitrate
   }
 
-  /// Our own report on what was sent; nil while nothing was.
+  /// Our sender report; nil before anything was sent.
   package func senderReport(_ now: Timestamp, ntpTime: NTPTimestamp) -> SenderReport? {
     guard isSending, hasSent, let stream, let rtpTime = stream.rtpTimestamp(at: now) else { return nil }
     return SenderReport(

@@ -1,17 +1,17 @@
 package import RTCPrimitives
 
-/// Holds back the first picture of a connection for a moment, until the first probes have told how large it may be. A
-/// picture that is coded for a slow path because nothing is known stays without detail for several round trips.
+/// Delays the first picture of a connection briefly, until the first probes have shown how large it may be. A picture
+/// coded for a slow path, because no measurement exists, lacks detail for several round trips.
 package struct FirstMeasurement {
   /// Feedback comes every 100 ms at first.
   package static let standardWait = TimeDelta.milliseconds(120)
   /// For probes that must be sent again.
   private static let longerWait = TimeDelta.milliseconds(80)
-  /// Where the round trip is known to be longer the answer would come too late.
+  /// Above this round-trip time the result would come too late.
   private static let longestRoundTrip = TimeDelta.milliseconds(80)
 
   private let wait: TimeDelta
-  /// When pictures may leave, whatever is known by then; `.distantFuture` while none are held back.
+  /// The time at which pictures are sent in any case; `.distantFuture` while none are delayed.
   package private(set) var deadline = Timestamp.distantFuture
   private var isExtended = false
 

@@ -1,8 +1,8 @@
 package import RTCPrimitives
 package import RTCWire
 
-/// Says when sender and receiver reports are due, writes them and other RTCP of ours, and learns the round trip from those
-/// of the remote peer.
+/// Schedules and writes sender and receiver reports and other RTCP, and measures the round-trip time from those of the
+/// remote peer.
 package struct RTCPReporter {
   package static let interval = TimeDelta.seconds(1)
   /// Sender reports, and report blocks, that one compound packet has room for.
@@ -22,7 +22,7 @@ package struct RTCPReporter {
   package mutating func start(_ now: Timestamp) { nextDeadline = now + .milliseconds(500) }
   package mutating func reportsSent(_ now: Timestamp) { nextDeadline = now + Self.interval }
   package mutating func end() { nextDeadline = .distantFuture }
-  /// What the reports said was of another way.
+  /// The path has changed, and with it the round-trip time.
   package mutating func routeChanged() { roundTripTime = nil }
 
   /// The wall-clock time of `now` as NTP.
@@ -30,8 +30,8 @@ package struct RTCPReporter {
     NTPTimestamp(sinceUnixEpoch: (now - .zero) + wallClockOffset)
   }
 
-  /// Takes what a report says of something we send.
-  /// - Returns: the round trip that it tells of.
+  /// Takes a report block on one of our streams.
+  /// - Returns: the round-trip time in it.
   package mutating func receive(_ block: ReportBlock, now: Timestamp) -> TimeDelta? {
     guard let roundTrip = block.roundTripTime(arrival: ntpTime(now)) else { return nil }
     roundTripTime = roundTrip
@@ -100,7 +100,7 @@ package struct RTCPReporter {
     }
   }
 
-  /// Tells a sender without transport-wide feedback what the path seems to bear (REMB).
+  /// Sends the receiver's bandwidth estimate to a sender without transport-wide feedback (REMB).
   package func send(
     _ estimate: BitRate, for media: SSRC, from sender: SSRC, over transport: inout Transport,
     into batch: inout DatagramBatch

@@ -2,7 +2,7 @@ import RTCMedia
 package import RTCPrimitives
 import RTCWire
 
-// MARK: - What comes in
+// MARK: - Receiving
 
 extension RTPSession {
   /// Anything at all is received.
@@ -28,7 +28,7 @@ extension RTPSession {
       into: &outbox)
   }
 
-  /// Takes a packet that came before the answer which says what it is.
+  /// Handles a packet that arrived before the answer with its format.
   mutating func receiveEarly(_ packet: EarlyMedia.Packet, over transport: inout Transport, into outbox: inout Outbox) {
     let bytes = packet.bytes.span
     guard let header = RTPHeader(parsing: bytes) else { return }
@@ -90,7 +90,7 @@ extension RTPSession {
     reportedSource = packet.header.ssrc
   }
 
-  /// Before anything was measured, what is common on the Internet.
+  /// The round-trip time; before the first measurement, a typical value of the Internet.
   private func receivingRoundTrip(_ transport: borrowing Transport) -> TimeDelta {
     roundTripTime(transport) ?? .milliseconds(50)
   }
@@ -127,7 +127,7 @@ extension RTPSession {
     reporter.send(requests, to: ssrc, from: transceivers.primary.ssrc, over: &transport, into: &outbox.datagrams)
   }
 
-  /// Sends transport-wide feedback on what has arrived.
+  /// Sends transport-wide feedback on the arrived packets.
   mutating func sendFeedback(_ now: Timestamp, over transport: inout Transport, into outbox: inout Outbox) {
     arrivals.postpone()
     // Before any media there may be padding, by which the sender probes.

@@ -13,9 +13,9 @@ package struct RTPSession: ~Copyable {
   private var roundRobin = RoundRobin()
   private var firstMeasurement: FirstMeasurement
   var reporter: RTCPReporter
-  /// Of the packet that came last and is to be told of.
+  /// The source of the last packet that feedback is to name.
   var reportedSource: SSRC?
-  /// What came in and was not used.
+  /// Received packets that were not used, by reason.
   package internal(set) var drops = DropCounts()
   /// How much feedback for congestion control has come.
   var rateFeedback = PeerLimits.Account()
@@ -70,15 +70,14 @@ package struct RTPSession: ~Copyable {
     updateSending(now, over: &transport, into: &outbox)
   }
 
-  /// Keeps step with our offers: what is offered may come from now on, and what came early is taken when the answer is
-  /// there.
+  /// Follows our offers: offered media may arrive from now on, and early packets are handled when the answer arrives.
   package mutating func update(
     for negotiation: Negotiation, over transport: inout Transport, into outbox: inout Outbox
   ) {
     for packet in demultiplexer.update(for: negotiation) { receiveEarly(packet, over: &transport, into: &outbox) }
   }
 
-  /// Our offer was dropped; what came for it is of no use.
+  /// Our offer was dropped; packets kept for it are discarded.
   package mutating func discardEarly() { demultiplexer.discardEarly() }
 
   /// Gives a transceiver its place and its numbers.
@@ -87,7 +86,7 @@ package struct RTPSession: ~Copyable {
     transceivers.add(id, kind, track) { demultiplexer.knows($0) }
   }
 
-  /// Gives other numbers to those of our streams that have not begun and whose source the remote peer uses itself.
+  /// Changes the sources of our streams that have not begun, if the remote peer uses the same numbers.
   package mutating func avoidSources(of offer: SessionDescription) {
     transceivers.avoid(Set(offer.media.lazy.flatMap(\.sources).map(\.ssrc))) { demultiplexer.knows($0) }
   }
@@ -108,14 +107,14 @@ package struct RTPSession: ~Copyable {
     if firstMeasurement.isOn { sendPaced(now, over: &transport, into: &outbox) }
   }
 
-  /// Lets go of what a stopped transceiver has held.
+  /// Releases the state of a stopped transceiver.
   package mutating func retire(_ id: TransceiverID, into outbox: inout Outbox) {
     if transceivers.isSending(id) { outbox.events.append(.sendingStopped(id)) }
     transceivers.end(id)
     demultiplexer.remove(id)
   }
 
-  /// Says goodbye (RTCP BYE) for a transceiver, or for all that was sent.
+  /// Sends RTCP BYE for one transceiver, or for all sent streams.
   package mutating func sendGoodbye(
     for id: TransceiverID? = nil, over transport: inout Transport, into outbox: inout Outbox
   ) {
@@ -132,7 +131,7 @@ package struct RTPSession: ~Copyable {
 
   // MARK: - Time
 
-  /// Adds the deadlines of all that belongs to the session.
+  /// Adds all deadlines of the session.
   package func considerDeadlines(_ next: inout EarliestDeadline<PeerTimer>) {
     next.consider(rate.pacer.nextDeadline, .pacer)
     next.consider(firstMeasurement.deadline, .firstMeasurement)
@@ -150,7 +149,7 @@ package struct RTPSession: ~Copyable {
     }
   }
 
-  /// Does what one of those deadlines was for.
+  /// Performs the work of one of these deadlines.
   package mutating func deadlineReached(
     _ timer: PeerTimer, now: Timestamp, over transport: inout Transport, into outbox: inout Outbox
   ) {
@@ -197,10 +196,10 @@ extension RTPSession {
     }
   }
 
-  /// What the pacer lets out of one video while all have something to send.
+  /// The pacer's rate for one video while all have something to send.
   private var pacingShare: BitRate { share(of: rate.pacer.rate) }
 
-  /// What the path bears of one video while all have something to send.
+  /// The target rate for one video while all have something to send.
   var targetShare: BitRate { share(of: rate.estimate.target) }
 
   private func share(of all: BitRate) -> BitRate {
@@ -209,14 +208,14 @@ extension RTPSession {
     return count > 1 ? all.scaled(by: 1 / Double(count)) : all
   }
 
-  /// How long what is sent now waits before it gets on its way, here and in the network.
+  /// The estimated time until a packet sent now leaves all queues, here and in the network.
   package func backlog(_ now: Timestamp) -> TimeDelta { rate.backlog(now) }
 
   /// Bytes of data channels left.
   package mutating func countData(bytes: Int, now: Timestamp) { rate.sentData(bytes: bytes, now: now) }
 
-  /// Sends `frame` at once: sound is little, and a listener hears a gap sooner than a viewer sees one. Whatever waits for
-  /// the pacer waits on.
+  /// Sends `frame` at once: audio is small, and a gap in sound is noticed earlier than one in video. Packets in the
+  /// pacer keep waiting.
   package mutating func send(
     _ frame: EncodedAudioFrame, of id: TransceiverID, now: Timestamp, over transport: inout Transport,
     into outbox: inout Outbox
@@ -291,7 +290,7 @@ extension RTPSession {
     if count > 0 { rate.sent(kind, size: count, now: now) }
   }
 
-  /// Does what is due of video senders: probes for lost last packets, key-frame requests that had to wait.
+  /// Performs due work of video senders: tail loss probes and delayed key-frame requests.
   mutating func runVideoSenders(_ now: Timestamp, over transport: inout Transport, into outbox: inout Outbox) {
     for index in transceivers.video.indices where transceivers.video[index].sender.nextDeadline <= now {
       let attempt = transceivers.video[index].sender.probeAttempts + 1
@@ -318,7 +317,7 @@ extension RTPSession {
     updateSending(now, over: &transport, into: &outbox)
   }
 
-  /// Lets the first pictures leave when feedback has told of all probes, and one of them could be read.
+  /// Sends the first pictures when feedback has covered all probes, and one of them gave a result.
   mutating func noteFirstFeedback(_ now: Timestamp, over transport: inout Transport, into outbox: inout Outbox) {
     guard firstMeasurement.isOn, rate.hasHeardOfAll else { return }
     guard rate.isProbing, rate.estimate.reason == .start else {
@@ -328,7 +327,7 @@ extension RTPSession {
     sendPaced(now, over: &transport, into: &outbox)
   }
 
-  /// Begins and ends sending where what was agreed, or the state of the connection, says so.
+  /// Starts and stops sending by the negotiation and the state of the connection.
   mutating func updateSending(_ now: Timestamp, over transport: inout Transport, into outbox: inout Outbox) {
     let isSecured = transport.isSecured && !firstMeasurement.isOn
     for index in transceivers.video.indices where transceivers.video[index].sender.updateSending(isSecured: isSecured) {
@@ -345,7 +344,7 @@ extension RTPSession {
       }
     }
     allocateBitrate(now, isSecured: transport.isSecured, into: &outbox)
-    // What begins, or goes on under other numbers, begins with a key frame.
+    // A video that starts, or whose format changes, begins with a key frame.
     for index in transceivers.video.indices where transceivers.video[index].sender.needsKeyFrame {
       if transceivers.video[index].sender.requestKeyFrame(now, roundTrip: sendingRoundTrip(transport)) {
         requestKeyFrame(index, .begin, into: &outbox)
@@ -353,9 +352,9 @@ extension RTPSession {
     }
   }
 
-  /// Shares the target bitrate out among the videos. Sound comes first: it has its own rate, and never waits for the
+  /// Allocates the target bitrate to the videos. Audio has priority: it has its own rate, and never waits for the
   /// pacer.
-  /// - Parameter isForced: what takes a share has changed; otherwise a little more or less is not told.
+  /// - Parameter isForced: the set of videos has changed; otherwise small changes are not reported.
   mutating func allocateBitrate(
     _ now: Timestamp, isSecured: Bool, isForced: Bool = true, into outbox: inout Outbox
   ) {

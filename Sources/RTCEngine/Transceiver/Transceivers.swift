@@ -1,7 +1,7 @@
 package import RTCPrimitives
 import RTCWire
 
-/// A video transceiver: what is sent and what is received in one m-section.
+/// A video transceiver: the sender and receiver of one m-section.
 package struct VideoTransceiver {
   package let id: TransceiverID
   package var sender: VideoSender
@@ -12,14 +12,14 @@ package struct VideoTransceiver {
     receiver.configure(media)
   }
 
-  /// Lets go of everything but the account.
+  /// Releases everything but the totals.
   package mutating func end() {
     sender.end()
     receiver.end()
   }
 }
 
-/// An audio transceiver: what is sent and what is received in one m-section.
+/// An audio transceiver: the sender and receiver of one m-section.
 package struct AudioTransceiver {
   package let id: TransceiverID
   package var sender: AudioSender
@@ -30,7 +30,7 @@ package struct AudioTransceiver {
     receiver.configure(media)
   }
 
-  /// Lets go of everything but the account.
+  /// Releases everything but the totals.
   package mutating func end() {
     sender.end()
     receiver.end()
@@ -47,10 +47,10 @@ package struct Transceivers {
 
   package var video: [VideoTransceiver] = []
   package var audio: [AudioTransceiver] = []
-  /// What the first video is sent as. Its source also signs our RTCP, and its name is that of all our sources.
+  /// The identity of the first video. Its source also signs our RTCP, and its name is that of all our sources.
   package private(set) var primary: SendStreamIdentity
   private let audioBitrates: BitrateLimits
-  /// What packets of all videos may have that wait to become frames.
+  /// The memory limit of all videos' packets that wait to become frames.
   private let waitingMemory: ByteBudget
   /// For SSRCs and first numbers: nothing secret.
   private var random: SeededGenerator
@@ -73,7 +73,7 @@ package struct Transceivers {
     return nil
   }
 
-  /// True when what the transceiver is given to send leaves.
+  /// Whether the transceiver's track is being sent.
   package func isSending(_ id: TransceiverID) -> Bool {
     switch place(of: id) {
     case .video(let index): video[index].sender.isSending
@@ -90,7 +90,7 @@ package struct Transceivers {
     }
   }
 
-  /// What may come for the transceiver, retransmissions included.
+  /// The payload types that may arrive for the transceiver, including retransmissions.
   package func receivedPayloadTypes(of id: TransceiverID) -> [PayloadType] {
     switch place(of: id) {
     case .video(let index): video[index].receiver.payloadTypes
@@ -135,7 +135,7 @@ package struct Transceivers {
     audio.removeAll { isGone($0.id) }
   }
 
-  /// Another track in the same place.
+  /// Sets another track of the same transceiver.
   package mutating func setTrack(_ track: TrackName?, of id: TransceiverID) {
     switch place(of: id) {
     case .video(let index): video[index].sender.setTrack(track)
@@ -169,7 +169,7 @@ package struct Transceivers {
 
   // MARK: - Numbers
 
-  /// What our descriptions say of the transceiver's track under this name.
+  /// The transceiver's track of this name in our descriptions.
   package func localTrack(_ id: TransceiverID, _ name: TrackName) -> LocalTrack {
     switch place(of: id) {
     case .video(let index):
@@ -220,8 +220,8 @@ package struct Transceivers {
       || audio.contains { $0.sender.identity.ssrc == source }
   }
 
-  /// Gives other numbers to those of our streams that have not begun and whose source the remote peer uses itself
-  /// (RFC 3550 §8.2). Streams under way keep theirs: the directions are told apart anyway.
+  /// Changes the sources of our streams that have not begun, if the remote peer uses the same numbers (RFC 3550 §8.2).
+  /// Streams that have begun keep theirs, as the directions are distinct anyway.
   package mutating func avoid(_ theirs: Set<SSRC>, isTaken: (SSRC) -> Bool) {
     guard !theirs.isEmpty else { return }
     func isUsed(_ source: SSRC) -> Bool { theirs.contains(source) || isTaken(source) }
@@ -249,7 +249,7 @@ package struct Transceivers {
 }
 
 extension SendStreamIdentity {
-  /// All that it sends under.
+  /// All sources that it sends with.
   fileprivate var sources: [SSRC] { [ssrc, rtxSSRC, fecSSRC] }
 
   /// The first of a peer, with its name.

@@ -2,26 +2,26 @@ import RTCMedia
 package import RTCPrimitives
 package import RTCWire
 
-/// The receiving direction of a video transceiver: pictures out of packets, requests for what is missing, reports and
+/// The receiving direction of a video transceiver: frames from packets, requests for missing packets, reports and
 /// statistics.
 package struct VideoReceiver {
   package let id: TransceiverID
   /// How it is numbered, once that is agreed.
   private var agreement: VideoAgreement?
   private var stream: VideoReceiveStream?
-  /// There since the first repair packet, or packet that is protected with repair packets in its stream.
+  /// The FEC decoder, made with the first repair packet, or the first packet with repair packets in its stream.
   private var decoder: FECDecoder?
   private var ssrcGuard = SSRCSwitchGuard()
   /// The compact NTP time of the remote sender's last report, and when it came (RFC 3550 §6.4.1, LSR and DLSR).
   private var lastSenderReport: (time: CompactNTPTimestamp, arrival: Timestamp)?
-  /// What the remote sender last said of its clocks.
+  /// The remote sender's last report of its clocks.
   package private(set) var senderClock: SenderClock?
   private var keyFrameRequests = KeyFrameRequests()
-  /// What the path bears, for a remote sender without transport-wide feedback.
+  /// The bandwidth estimate for a remote sender without transport-wide feedback.
   private var rate = ReceiveRateEstimate()
-  /// The remote peer's sources that repair others, as its description says: what a repair stands for.
+  /// The repair sources in the remote peer's description, with the media sources that they protect.
   private var repairs: [(repair: SSRC, media: SSRC)] = []
-  /// When missing packets or a key frame are to be asked for.
+  /// The time at which missing packets or a key frame are to be requested.
   package private(set) var nextDeadline = Timestamp.distantFuture
 
   private let memory: ByteBudget?
@@ -36,13 +36,13 @@ package struct VideoReceiver {
 
   /// The source that is received; nil while there is none.
   package var ssrc: SSRC? { stream?.ssrc }
-  /// What both sides use of RTCP feedback; nil while nothing is to be received.
+  /// The RTCP feedback that both sides use; nil while nothing is to be received.
   package private(set) var feedback: FeedbackMechanisms?
-  /// What may come, retransmissions included.
+  /// The payload types that may arrive, including retransmissions.
   package var payloadTypes: [PayloadType] { agreement?.payloadTypes ?? [] }
   package var framesReceived: Int { stream?.framesReceived ?? 0 }
   package var packetsReceived: Int { stream?.statistics.received ?? 0 }
-  /// What was received since the remote sender last began anew; nil while nothing is.
+  /// Received totals since the remote sender's last restart; nil while nothing is received.
   package var statistics: StreamStatistics.Reception? {
     stream.map {
       StreamStatistics.Reception(
@@ -52,7 +52,7 @@ package struct VideoReceiver {
     }
   }
 
-  /// Puts to work what was agreed; nil: the m-section is gone.
+  /// Applies the negotiated media; nil: the m-section is gone.
   package mutating func configure(_ media: NegotiatedMedia?) {
     agreement = media.flatMap { VideoAgreement($0) }
     repairs =
@@ -206,8 +206,8 @@ package struct VideoReceiver {
     }
   }
 
-  /// Begins anew where the remote sender has: another source under the same m-section.
-  /// - Returns: false for a packet that is not of the stream.
+  /// Starts again if the remote sender has: another source in the same m-section.
+  /// - Returns: false for a packet of another stream.
   private mutating func accepts(_ header: RTPHeader, now: Timestamp) -> Bool {
     if stream?.ssrc != header.ssrc {
       guard ssrcGuard.accepts(header.ssrc, after: stream?.ssrc, now: now) else { return false }
@@ -225,7 +225,7 @@ package struct VideoReceiver {
 
   // MARK: - Repair
 
-  /// What the remote sender is asked for.
+  /// The requests to the remote sender.
   package struct Requests: Hashable {
     /// By NACK.
     package var packets: [SequenceNumber] = []
@@ -240,8 +240,8 @@ package struct VideoReceiver {
     nextDeadline = deadline
   }
 
-  /// Asks again for packets and key frames that are still missing; gives the picture up when that has failed. Pictures
-  /// that can be shown without what is given up are appended to `frames`.
+  /// Repeats requests for packets and key frames that are still missing; gives the picture up when that has failed.
+  /// Frames that can be shown without the packets given up are appended to `frames`.
   package mutating func deadlineReached(
     _ now: Timestamp, roundTrip: TimeDelta, frames: inout [ReceivedFrame]
   ) -> Requests {
@@ -261,7 +261,7 @@ package struct VideoReceiver {
     return requests
   }
 
-  /// The request for a key frame that is to be sent now; nil when there was one a moment ago, or nothing is received.
+  /// The key-frame request to send now; nil if one was sent a moment ago, or nothing is received.
   package mutating func requestKeyFrame(_ now: Timestamp, roundTrip: TimeDelta) -> KeyFrameRequests.Request? {
     guard stream != nil else { return nil }
     return keyFrameRequests.ask(now, roundTrip: roundTrip, feedback: feedback ?? FeedbackMechanisms())
@@ -269,8 +269,8 @@ package struct VideoReceiver {
 
   // MARK: - Reports
 
-  /// Takes what a remote sender says of its clocks.
-  /// - Returns: nil when it is not the sender of this video.
+  /// Takes a sender report of the remote peer.
+  /// - Returns: nil if it is for another source.
   package mutating func receive(_ report: SenderReport, now: Timestamp) -> SenderClock? {
     guard stream?.ssrc == report.sender else { return nil }
     lastSenderReport = (report.ntpTime.compact, now)
@@ -278,7 +278,7 @@ package struct VideoReceiver {
     return senderClock
   }
 
-  /// What we report since the report before; nil while nothing is received.
+  /// The report block since the last one; nil while nothing is received.
   package mutating func makeReportBlock(_ now: Timestamp) -> ReportBlock? {
     guard stream != nil else { return nil }
     return ReportBlock(
@@ -286,8 +286,8 @@ package struct VideoReceiver {
       lastSenderReport: lastSenderReport, now: now)
   }
 
-  /// What the path seems to bear, for remote senders without transport-wide feedback (REMB); nil for others.
-  /// - Parameter block: our report of now.
+  /// The bandwidth estimate for remote senders without transport-wide feedback (REMB); nil for others.
+  /// - Parameter block: our present report.
   package mutating func makeRateEstimate(_ block: ReportBlock, now: Timestamp) -> BitRate? {
     guard agreement?.needsRateEstimate ?? false, block.source == stream?.ssrc else { return nil }
     return rate.update(now, fractionLost: Double(block.fractionLost) / 256)

@@ -9,17 +9,17 @@ package struct VideoSender {
   private static let forgettingInterval = TimeDelta.seconds(1)
   package let id: TransceiverID
   package private(set) var identity: SendStreamIdentity
-  /// What is to be sent; nil: nothing for now.
+  /// The track to send; nil: none.
   package private(set) var track: TrackName?
-  /// True while what it is given to send leaves.
+  /// Whether the track is being sent.
   package private(set) var isSending = false
   /// True while the owner of the track lets it rest.
   private var isMuted = false
-  /// As agreed.
+  /// Whether sending is negotiated.
   private var maySend = false
-  /// There since it was first agreed to send; keeps the numbers going over pauses.
+  /// The send stream, made when sending was first negotiated; keeps the sequence numbers over pauses.
   private var stream: VideoSendStream?
-  /// What left, for a remote peer without RTX.
+  /// Sent packets, for a remote peer without RTX.
   private var sentPackets: SentPacketCache?
   /// When the last media packet left.
   private var lastSent = Timestamp.zero
@@ -27,15 +27,15 @@ package struct VideoSender {
   private var redundantPLI: Timestamp?
   private var probe = TailLossProbe()
   private var keyFrames = KeyFrameThrottle()
-  /// When frames that nobody will ask for any more are let go of.
+  /// The time to release frames that will not be requested any more.
   private var forgetDeadline = Timestamp.distantFuture
   private var allocated = BitRate.zero
-  /// What the remote peer wants to be sent at most.
+  /// The remote peer's maximum.
   package private(set) var ceiling: BitRate?
   private var reportedLoss = ReportedLoss()
   /// The last FIR command number served.
   private var lastFIR: UInt8?
-  /// What was sent in a life that has ended.
+  /// The totals of an ended sender.
   private var final = SendStatistics()
 
   package init(id: TransceiverID, identity: SendStreamIdentity, track: TrackName?) {
@@ -56,13 +56,13 @@ package struct VideoSender {
   package var hasBegun: Bool { stream != nil }
   package var hasSent: Bool { statistics.packetsSent > 0 }
   package var statistics: SendStatistics { stream?.statistics ?? final }
-  /// What the remote peer is sent at most as the present share of the bitrate; nil while nothing is sent.
+  /// The present share of the bitrate, at most the remote peer's maximum; nil while nothing is sent.
   package var share: BitRate? { isSending && allocated > .zero ? allocated : nil }
-  /// Packets without content can be made of what was sent.
+  /// Whether padding can be made from sent packets.
   package var mayPad: Bool { isSending && hasSent }
-  /// The same before anything was sent.
+  /// Whether padding can be made before anything was sent.
   package var mayProbeFirst: Bool { maySend && (stream?.mayProbeFirst ?? false) }
-  /// As agreed; nil before.
+  /// The negotiated format; nil before.
   package var format: SendStreamFormat? { stream?.format }
   /// A packet waits for the pacer.
   package var hasPending: Bool { isSending && stream!.hasPending }
@@ -85,7 +85,7 @@ package struct VideoSender {
     identity.fecSSRC = fecSSRC
   }
 
-  /// Puts to work what was agreed; nil: the m-section is gone.
+  /// Applies the negotiated media; nil: the m-section is gone.
   package mutating func configure(_ media: NegotiatedMedia?) {
     maySend = media?.direction.sends ?? false
     ceiling = media?.remoteBandwidth
@@ -102,8 +102,8 @@ package struct VideoSender {
     }
   }
 
-  /// Begins or ends sending where what was agreed, or the state of the transport, says so.
-  /// - Returns: true when that has changed.
+  /// Starts or stops sending by the negotiation and the state of the transport.
+  /// - Returns: true if it has changed.
   package mutating func updateSending(isSecured: Bool) -> Bool {
     let sends = isSecured && maySend && stream != nil
     guard sends != isSending else { return false }
@@ -120,7 +120,7 @@ package struct VideoSender {
     return true
   }
 
-  /// Lets go of everything but the account.
+  /// Releases everything but the totals.
   package mutating func end() {
     final = statistics
     (isSending, maySend) = (false, false)
@@ -134,8 +134,8 @@ package struct VideoSender {
   // MARK: - Frames in, packets out
 
   /// Queues `frame`, or leaves it out.
-  /// - Parameter rate: what the pacer lets out of this video.
-  /// - Returns: true when the source must be asked for a key frame first.
+  /// - Parameter rate: the pacer's rate for this video.
+  /// - Returns: true if the source must be asked for a key frame first.
   package mutating func send(_ frame: EncodedFrame, now: Timestamp, rate: BitRate, roundTrip: TimeDelta) -> Bool {
     guard isSending else { return false }
     if frame.isKeyFrame { keyFrames.clear() }
@@ -167,10 +167,10 @@ package struct VideoSender {
     }
   }
 
-  /// Takes what is known of the path, by which frames are protected.
+  /// Updates the state of the path for the protection of frames.
   /// - Parameters:
-  ///   - loss: packet loss lately, 0…1.
-  ///   - overhead: the repair packets for each packet of media that there is room for.
+  ///   - loss: recent packet loss, 0…1.
+  ///   - overhead: the number of repair packets for each packet of media that the spare bandwidth allows.
   package mutating func networkChanged(loss: Double, roundTrip: TimeDelta, overhead: Double, now: Timestamp) {
     stream?.networkChanged(loss: loss, roundTrip: roundTrip, overhead: overhead, now: now)
   }
@@ -203,8 +203,8 @@ package struct VideoSender {
     return (count, kind)
   }
 
-  /// Nothing waits for the pacer any more: watches over what has left.
-  /// - Returns: true when the source is to be asked for the key frame that had to wait for that.
+  /// The pacer's queue is empty: starts to watch the last packets.
+  /// - Returns: true if the source is to be asked for the key frame that had to wait for that.
   package mutating func queueDrained(_ now: Timestamp, history: borrowing SentPacketHistory, roundTrip: TimeDelta)
     -> Bool
   {
@@ -219,18 +219,18 @@ package struct VideoSender {
 
   // MARK: - Time
 
-  /// What a deadline has come to.
+  /// The result of a deadline.
   package struct DeadlineOutcome: Hashable {
-    /// The source is to be asked for a key frame.
+    /// Whether the source is to be asked for a key frame.
     package var requestsKeyFrame = false
-    /// The last packets wait to be sent again; `probeSent` is to be called when the pacer has been asked.
+    /// Whether the last packets wait for retransmission; call `probeSent` after asking the pacer.
     package var queuesProbe = false
     /// Small frames wait to be sent a second time.
     package var queuesCopies = false
   }
 
-  /// Does what is due at `now`; harmless when nothing is.
-  /// - Parameter loss: of packets lately, 0…1.
+  /// Performs everything that is due at `now`; without effect if nothing is.
+  /// - Parameter loss: recent packet loss, 0…1.
   package mutating func deadlineReached(
     _ now: Timestamp, history: borrowing SentPacketHistory, roundTrip: TimeDelta, loss: Double
   ) -> DeadlineOutcome {
@@ -264,18 +264,18 @@ package struct VideoSender {
       lastSent: lastSent, attempt: attempt, now: now, roundTrip: roundTrip, hasFeedback: history.hasFeedback)
   }
 
-  /// How often the last packets were sent again in vain.
+  /// The number of tail retransmissions without an effect.
   package var probeAttempts: Int { probe.attempts }
 
-  // MARK: - What the remote peer says
+  // MARK: - Reports and requests of the remote peer
 
-  /// True when the source is to be asked for a key frame now.
+  /// Returns true if the source is to be asked for a key frame now.
   package mutating func requestKeyFrame(_ now: Timestamp, roundTrip: TimeDelta) -> Bool {
     keyFrames.request(now, lastSent: stream?.keyFrameSent, roundTrip: roundTrip)
   }
 
-  /// - Parameter ignoresRedundant: the first request of a rest is let pass.
-  /// - Returns: true when the source is to be asked for a key frame.
+  /// - Parameter ignoresRedundant: the first request while no frames are sent is accepted all the same.
+  /// - Returns: true if the source is to be asked for a key frame.
   package mutating func receivePLI(
     _ now: Timestamp, history: borrowing SentPacketHistory, roundTrip: TimeDelta, ignoresRedundant: Bool
   ) -> Bool {
@@ -297,7 +297,7 @@ package struct VideoSender {
   }
 
   /// A repeated command number is the same request again (RFC 5104 §4.3.1.1).
-  /// - Returns: true when the source is to be asked for a key frame.
+  /// - Returns: true if the source is to be asked for a key frame.
   package mutating func receiveFIR(_ command: UInt8, _ now: Timestamp, roundTrip: TimeDelta) -> Bool {
     guard command != lastFIR else { return false }
     lastFIR = command
@@ -305,10 +305,11 @@ package struct VideoSender {
     return requestKeyFrame(now, roundTrip: roundTrip)
   }
 
-  /// Queues what is asked for again.
-  /// - Parameter interval: a packet that was sent again less than this ago is not sent once more.
-  /// - Parameter rate: what the path bears.
-  /// - Returns: true when that would take so long that the source is to be asked for a key frame instead.
+  /// Queues requested packets.
+  /// - Parameters:
+  ///   - interval: a packet that was retransmitted less than this ago is skipped.
+  ///   - rate: the bandwidth of the path.
+  /// - Returns: true if that would take so long that the source is to be asked for a key frame instead.
   package mutating func receive(
     _ nack: consuming GenericNACK, history: borrowing SentPacketHistory, now: Timestamp, interval: TimeDelta,
     rate: BitRate, roundTrip: TimeDelta
@@ -319,15 +320,15 @@ package struct VideoSender {
     return stream!.abandonLateRepair(rate: rate) && requestKeyFrame(now, roundTrip: roundTrip)
   }
 
-  /// Takes what a receiver report says of this video.
-  /// - Parameter countsLoss: false where feedback on single packets says it better.
-  /// - Returns: what was lost since the report before.
+  /// Takes a receiver report on this video.
+  /// - Parameter countsLoss: false if feedback on single packets is available.
+  /// - Returns: the loss since the last report.
   package mutating func receive(_ block: ReportBlock, countsLoss: Bool) -> ReportedLoss.Interval? {
     stream?.report(fractionLost: Double(block.fractionLost) / 256, jitter: block.jitter)
     return countsLoss ? reportedLoss.interval(to: block) : nil
   }
 
-  /// Our own report on what was sent; nil while nothing was.
+  /// Our sender report; nil before anything was sent.
   package func senderReport(_ now: Timestamp, ntpTime: NTPTimestamp) -> SenderReport? {
     guard isSending, hasSent, let stream else { return nil }
     return SenderReport(

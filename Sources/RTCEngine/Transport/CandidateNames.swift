@@ -47,7 +47,7 @@ struct CandidateNames {
     unasked.removeAll { !asked.contains($0) }
   }
 
-  /// One label and `.local`. Other names would have us ask a DNS server for whatever a stranger likes.
+  /// Whether a name is one label and `.local`. Other names would let a remote peer make us query a DNS server.
   private static func isMDNSName(_ name: String) -> Bool {
     let labels = name.split(separator: ".", omittingEmptySubsequences: false)
     return labels.count == 2 && labels[1].lowercased() == "local"

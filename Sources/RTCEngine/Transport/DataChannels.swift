@@ -1,8 +1,8 @@
 package import RTCPrimitives
 package import RTCSCTP
 
-/// The data channels of a peer: SCTP in DTLS (RFC 8261). Every step sends what SCTP leaves over the transport, and tells
-/// what happened as events.
+/// The data channels of a peer: SCTP over DTLS (RFC 8261). Every step sends SCTP's packets over the transport, and
+/// reports events.
 package struct DataChannels: ~Copyable {
   /// Nil: there are none to be had.
   private let options: DataChannelOptions?
@@ -10,7 +10,7 @@ package struct DataChannels: ~Copyable {
   private var association: DataChannelTransport
   /// Bytes that were sent since they were last asked about.
   private var sentBytes = 0
-  /// What a step of the association left; empty between steps.
+  /// The results of a step of the association; empty between steps.
   private var left = DataChannelOutbox()
 
   package init(_ configuration: PeerConfiguration) {
@@ -82,7 +82,7 @@ package struct DataChannels: ~Copyable {
       return try association.open(parameters, now: now, into: &left)
     case .send(let message, let handle): try association.send(message, on: handle, now: now, into: &left)
     case .close(let handle):
-      // One that is gone already needs no closing.
+      // A channel that is gone already needs no closing.
       try? association.close(handle, now: now, into: &left)
     case .setBufferedAmountLowThreshold(let bytes, let handle):
       association.setBufferedAmountLowThreshold(bytes, of: handle)
@@ -98,7 +98,7 @@ package struct DataChannels: ~Copyable {
   /// The longest message the remote peer takes, in bytes; meaningful once the association stands.
   package var maximumOutgoingMessageSize: Int { association.maximumOutgoingMessageSize }
 
-  /// Sends and tells what the last step of the association left.
+  /// Sends the packets and reports the events of the last step.
   private mutating func flush(over transport: inout Transport, into outbox: inout Outbox) {
     for index in 0..<left.packets.count {
       sentBytes += left.packets.packet(index).count

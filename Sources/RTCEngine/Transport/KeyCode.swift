@@ -1,11 +1,11 @@
 package import RTCPrimitives
 
 extension CertificateFingerprint {
-  /// A code of two certificates that people can compare: the same on both sides of a connection, whoever began it. It has the first
+  /// A code of two certificates for people to compare: the same on both sides of a connection. It consists of the first
   /// six bytes of each fingerprint, the smaller first, in hexadecimal digits: `3fa2-91bc-04de-77c0-aa12-9d3e`.
   ///
-  /// Nobody between the two can have certificates that give both sides the same code without trying some 2⁴⁸ certificates for each
-  /// side while the connection is made.
+  /// An attacker between the two would have to try some 2⁴⁸ certificates for each side, while the connection is made,
+  /// to give both sides the same code.
   /// - Returns: nil unless both are SHA-256.
   package func keyCode(with other: CertificateFingerprint) -> String? {
     guard isSHA256, other.isSHA256, bytes.count == 32, other.bytes.count == 32 else { return nil }

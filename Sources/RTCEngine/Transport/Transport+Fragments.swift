@@ -3,7 +3,7 @@ package import RTCWire
 
 /// Trickle and restart by fragments (RFC 8840, RFC 9725 §4.3).
 extension Transport {
-  /// What a fragment of the remote peer's asks for.
+  /// The effect of a fragment of the remote peer.
   package enum FragmentEffect: Hashable, Sendable {
     /// Its candidates are for the present session.
     case candidates
@@ -11,7 +11,7 @@ extension Transport {
     case restart(ICECredentials)
   }
 
-  /// Our credentials, those of a restart under way included.
+  /// Our credentials, including those of a pending restart.
   package var localCredentials: ICECredentials { ice.localCredentials }
   /// True between a `restart` and the remote peer's answer to it.
   package var isAwaitingRestart: Bool { ice.isAwaitingRestart }

@@ -4,19 +4,17 @@ package import RTCPrimitives
 import RTCSRTP
 package import RTCWire
 
-/// The one transport of a bundle: ICE finds the path, DTLS makes the keys, SRTP protects what is sent and opens what
-/// comes.
+/// The transport of a bundle: ICE finds the path, DTLS makes the keys, SRTP encrypts and decrypts media.
 ///
-/// Sans-IO: takes datagrams and the time; leaves datagrams in a batch and what happened in a list of events. Owned by one
-/// thread.
+/// Sans-IO: takes datagrams and the time; leaves datagrams in a batch and events in a list. Owned by one thread.
 package struct Transport: ~Copyable {
-  /// What a step has come to.
+  /// An event of a step.
   package enum Event: Sendable {
     /// The handshake is done and the certificate is the signaled one: media may flow.
     case secured
-    /// Nothing was heard for some seconds.
+    /// Nothing has arrived for some seconds.
     case disconnected
-    /// Something was heard again.
+    /// Packets arrive again.
     case reconnected
     /// Everything goes another way than before.
     case routeChanged
@@ -30,7 +28,7 @@ package struct Transport: ~Copyable {
     case ended(EndReason)
   }
 
-  /// What a datagram holds that is for others.
+  /// The content of a datagram for other layers.
   package enum Content: Sendable {
     /// An RTP packet, decrypted in place; this many bytes of the datagram.
     case rtp(count: Int)
@@ -40,13 +38,13 @@ package struct Transport: ~Copyable {
 
   /// The largest RTCP packet that is written.
   package static let maximumRTCPSize = 1_200
-  /// Authenticated traffic is told to ICE at most this often.
+  /// The minimum interval at which authenticated traffic is reported to ICE.
   private static let authenticationInterval = TimeDelta.milliseconds(500)
 
   private static let maximumEarlyCandidates = 64
 
   private let certificate: DTLSCertificate
-  /// See `CertificateFingerprint.keyCode`; nil before the handshake is done.
+  /// The key code (`CertificateFingerprint.keyCode`); nil before the handshake is done.
   package private(set) var keyCode: String?
   private let connectTimeout: TimeDelta
   private let firstContactTimeout: TimeDelta?
@@ -55,23 +53,23 @@ package struct Transport: ~Copyable {
   /// When DTLS sends its last flight again.
   private var handshakeDeadline = Timestamp.distantFuture
   private var earlyHandshake = EarlyHandshake()
-  /// There once the handshake is done and the fingerprint checked.
+  /// The SRTP session, made when the handshake is done and the fingerprint verified.
   private var srtp: SRTPSession?
   /// The profile that was agreed; stays after the end.
   private var profile: SRTPProfile?
   /// When connecting takes too long.
   private var connectDeadline = Timestamp.distantFuture
-  /// The same once the remote peer was heard; nil when it was, or before connecting began.
+  /// The deadline after the remote peer's first packet; nil after that, or before connecting began.
   private var laterDeadline: Timestamp?
   /// How the way is; nil while there has been none.
   private var connectivity: Connectivity?
   /// When it is given up that a restart finds a way again.
   private var lossDeadline = Timestamp.distantFuture
-  /// When authenticated traffic was last told to ICE, and which way it came.
+  /// The time and route of the authenticated traffic last reported to ICE.
   private var authenticated = (at: Timestamp(nanoseconds: .min / 2), on: Route?.none)
   /// The remote peer's candidates whose description is not there yet.
   private var earlyCandidates: [ICECandidateInit] = []
-  /// Those whose names are not resolved yet.
+  /// Remote candidates whose names are not resolved yet.
   var names = CandidateNames()
   private var isEnded = false
   private var dropCounts = DropCounts()
@@ -96,18 +94,18 @@ package struct Transport: ~Copyable {
 
   /// Keys are there: media may be sent and received.
   package var isSecured: Bool { srtp != nil }
-  /// Where everything goes; nil while no path works.
+  /// The selected route; nil while no path works.
   package var selectedRoute: Route? { ice.selectedRoute }
   /// Something can leave and will be protected.
   package var canSend: Bool { isSecured && ice.selectedRoute != nil }
-  /// Of the path, by ICE's own checks; nil before the first.
+  /// The path's round-trip time by ICE checks; nil before the first.
   package var roundTripTime: TimeDelta? { ice.roundTripTime }
-  /// As IANA names it; nil before the handshake is done.
+  /// The IANA name of the SRTP profile; nil before the handshake is done.
   package var profileName: String? {
     profile.map { $0 == .aeadAes128Gcm ? "AEAD_AES_128_GCM" : "AES_CM_128_HMAC_SHA1_80" }
   }
 
-  /// What came in and was not used.
+  /// Received packets that were not used, by reason.
   package var drops: DropCounts {
     var drops = dropCounts
     for reason in ICEDropReason.allCases { drops[.stun] += UInt64(ice.statistics.drops(reason)) }
@@ -117,7 +115,7 @@ package struct Transport: ~Copyable {
   /// When `deadlineReached` must be called; `.distantFuture` when nothing is awaited.
   package var nextDeadline: Timestamp {
     guard !isEnded else { return .distantFuture }
-    // Without a path DTLS has nowhere to send again what was lost.
+    // Without a path, DTLS cannot retransmit.
     let handshake = ice.selectedRoute == nil ? .distantFuture : handshakeDeadline
     return min(ice.nextDeadline ?? .distantFuture, min(handshake, min(connectDeadline, lossDeadline)))
   }
@@ -240,10 +238,10 @@ package struct Transport: ~Copyable {
     if isEnd { ice.endRemoteCandidates(now: now) }
   }
 
-  // MARK: - What comes in
+  // MARK: - Receiving
 
   /// Takes one datagram, which is decrypted in place.
-  /// - Returns: what is in it for others; nil when it was the transport's own, or was dropped and counted.
+  /// - Returns: its content for other layers; nil if it belonged to the transport, or was dropped and counted.
   @_lifetime(bytes: copy bytes)
   package mutating func receive(
     _ bytes: inout MutableSpan<UInt8>, route: Route, now: Timestamp, into batch: inout DatagramBatch,
@@ -309,7 +307,7 @@ package struct Transport: ~Copyable {
     ice.noteAuthenticatedTraffic(at: now, on: route)
   }
 
-  /// Does what is due at `now`; harmless when nothing is.
+  /// Performs everything that is due at `now`; without effect if nothing is.
   package mutating func deadlineReached(_ now: Timestamp, into batch: inout DatagramBatch, events: inout [Event]) {
     if let due = ice.nextDeadline, due <= now {
       var changes: [ICEEvent] = []
@@ -329,7 +327,7 @@ package struct Transport: ~Copyable {
     }
   }
 
-  // MARK: - What follows
+  // MARK: - Consequences
 
   private mutating func apply(
     _ changes: [ICEEvent], now: Timestamp, into batch: inout DatagramBatch, events: inout [Event]
@@ -453,7 +451,7 @@ package struct Transport: ~Copyable {
     if let route = ice.selectedRoute { dtls?.close(route: route, into: &batch) }
   }
 
-  /// Lets go of keys and connections; nothing is due any more.
+  /// Releases keys and connections; no deadline remains.
   package mutating func end() {
     isEnded = true
     earlyHandshake = EarlyHandshake()
@@ -467,7 +465,7 @@ package struct Transport: ~Copyable {
 /// The remote peer's first message often overtakes the answer to our check, or its description: it is kept until a path is
 /// proved, and need not be sent again. Browsers with keys that quantum computers cannot break need two datagrams for it.
 private struct EarlyHandshake {
-  /// The message, and the same again; what came last is worth most.
+  /// The message and its retransmission; the newest datagrams are kept.
   static let maximumDatagrams = 4
 
   private(set) var datagrams: [[UInt8]] = []

@@ -3,18 +3,18 @@ import RTCPrimitives
 /// Raises the rate while nothing speaks against it and cuts it when packets come later and later
 /// (draft-ietf-rmcat-gcc-02 §5.5): by a share far from the path's known capacity, by some packets a second near it.
 struct AIMDRateControl {
-  /// What one update did.
+  /// The result of one update.
   enum Change { case none, increased, decreased }
 
-  /// Of what arrives, when a queue grows.
+  /// As a factor of the arrival rate, when a queue grows.
   static let decrease = 0.85
   /// Growth a second.
   private static let increase = 0.08
   /// The rate does not grow beyond what arrives times this: nobody has shown that it would.
   static let headroom = 1.5
   private static let headroomOffset = 10_000.0
-  /// Growth a second near the capacity: a packet each 200 ms, whatever the round trip, so that near peers and far ones
-  /// come to the same share.
+  /// Growth per second near the capacity: one packet each 200 ms, independent of the round-trip time, so that near and
+  /// far peers converge to equal shares.
   private static let additiveIncrease = 48_000.0
   /// A full round of sending, arrival and feedback takes this beside the round trip.
   private static let responseTime = TimeDelta.milliseconds(100)
@@ -27,17 +27,17 @@ struct AIMDRateControl {
 
   init(rate: Double) { self.rate = rate }
 
-  /// What is known when feedback comes.
+  /// The input of an update.
   struct Input {
     var usage: TrendlineEstimator.Usage
     /// Bits per second that arrived lately; nil while too few packets have.
     var acknowledged: Double?
-    /// Bits per second at which packets came that had waited for one another: what the path gave us while it was full.
-    /// Nil while none had. A source that sends by fits has more of it than what arrived over some time.
+    /// The arrival rate, in bit/s, of packets that had queued behind one another: the path's rate while it was full.
+    /// Nil without such packets. For bursty sources it is higher than the average arrival rate.
     var busy: Double?
     /// All of the rate is used, and no queue stands.
     var mayIncrease: Bool
-    /// Less was sent than the rate: what arrives does not say what the path bears.
+    /// Whether less was sent than the rate, so that the arrival rate does not show the path's capacity.
     var isApplicationLimited: Bool
     /// The path was full lately.
     var isNearCapacity: Bool
@@ -81,12 +81,12 @@ struct AIMDRateControl {
     return new > rate ? .increased : .none
   }
 
-  /// Another part knows better: a probe, the limits, a queue that drains.
+  /// Sets the rate by another part: a probe, the limits, a draining queue.
   mutating func set(_ rate: Double) { self.rate = rate }
 
-  /// The path was full, and this is what came.
+  /// Sets the capacity to the arrival rate of a full path.
   mutating func setCapacity(_ rate: Double) { capacity.set(rate) }
 
-  /// The path bears more than was thought.
+  /// Resets the capacity, since the path has more than assumed.
   mutating func forgetCapacity() { capacity.reset() }
 }

@@ -1,6 +1,6 @@
 import RTCPrimitives
 
-/// What lately arrived, and the most of it: what is proved of the path.
+/// The recent arrival rate and its maximum: the proved bandwidth of the path.
 struct AcknowledgedBitrate {
   private static let window = TimeDelta.milliseconds(500)
   private static let leastTime = TimeDelta.milliseconds(150)

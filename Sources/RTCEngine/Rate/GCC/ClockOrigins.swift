@@ -1,16 +1,16 @@
 import RTCPrimitives
 
-/// The moments from which the times of departure and arrival are counted: those of one packet.
+/// The origins of send and arrival times: those of one packet.
 struct ClockOrigins {
-  /// Transit times do not change by more than this from one packet to the next, unless the remote peer's clock was set
-  /// anew, its times wrapped, or somebody makes them up.
+  /// The maximum change of transit time from one packet to the next. A larger one means that the remote peer's clock
+  /// was set, its times wrapped, or they are forged.
   private static let largestStep: UInt64 = 10_000_000_000
 
   private var sent = Timestamp.zero
   private var arrived = TimeDelta.zero
   private var lastTransit: Int64?
 
-  /// False for the first packet, and when the clocks cannot be those of the packet before.
+  /// False for the first packet, and if the clocks cannot be the same as those of the packet before.
   func isPlausible(sent: Timestamp, arrived: TimeDelta) -> Bool {
     guard let lastTransit else { return false }
     return (transit(sent, arrived) &- lastTransit).magnitude < Self.largestStep

@@ -12,7 +12,7 @@ struct ExpectedDelay {
     var own: Int64 = 0
   }
 
-  /// More is not explained by a picture: the sender does not keep to its rate.
+  /// The maximum delay that a picture explains: more means that the sender exceeds its rate.
   private static let most = 0.08
   /// The line is so much faster than the target that it is idle between two pictures.
   private static let headroom = 1.6

@@ -5,9 +5,9 @@ import RTCPrimitives
 struct FeedbackWatch {
   /// Silence beyond a round trip that is borne.
   static let patience = TimeDelta.milliseconds(500)
-  /// Of the rate, each time.
+  /// The factor of the rate, each time.
   private static let decrease = 0.5
-  /// Of what was, when feedback returns.
+  /// The share of the earlier rate when feedback returns.
   private static let restored = 0.75
   /// Round trips beyond this lower the rate.
   private static let longestRoundTrip = TimeDelta.seconds(3)

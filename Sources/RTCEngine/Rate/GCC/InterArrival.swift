@@ -13,7 +13,7 @@ struct InterArrival {
 
   /// Packets that leave within this time are one group.
   static let groupTime = TimeDelta.milliseconds(5)
-  /// Nor does a run of packets that arrive at once belong to two groups, up to this.
+  /// A burst of packets that arrive together belongs to one group, up to this length.
   private static let longestBurst = TimeDelta.milliseconds(100)
 
   private struct Group {

@@ -7,7 +7,7 @@ struct LinkCapacityEstimator {
 
   /// Bits per second; nil while nothing is known.
   private(set) var mean: Double?
-  /// Of the samples, over the mean, in kbit/s.
+  /// The variance of the samples, divided by the mean, in kbit/s.
   private var variance = 0.4
 
   /// The path was full at this rate.
@@ -23,7 +23,7 @@ struct LinkCapacityEstimator {
     mean = new
   }
 
-  /// Exactly this is what the path bears.
+  /// Sets the capacity exactly.
   mutating func set(_ rate: Double) { mean = rate }
 
   /// Three standard deviations, bits per second.

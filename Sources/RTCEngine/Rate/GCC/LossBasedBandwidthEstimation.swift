@@ -1,36 +1,36 @@
 import RTCPrimitives
 
-/// What loss allows. Loss that does not depend on the rate (a bad radio link) is the path's own, and no reason to send
-/// less; loss with a queue, or that goes when less is sent, is congestion.
+/// The rate that loss allows. Loss that does not depend on the rate (a bad radio link) belongs to the path, and is no
+/// reason to send less. Loss with a queue, or loss that ends when less is sent, is congestion.
 ///
-/// Packets are counted by when they left, in observations of at least 250 ms and twenty packets. An observation with more
-/// loss than the path's own, and no queue, is put to the test: less is sent for a moment. Where the loss stays, it is the
-/// path's own from then on, and the rate is what it was; where it goes, the lower rate holds for a while.
+/// Packets are counted by their send time, in observations of at least 250 ms and twenty packets. An observation with
+/// more loss than the path's own, but no queue, starts a test: less is sent for a moment. If the loss stays, it is the
+/// path's own from then on, and the rate is restored. If it ends, the lower rate is kept for a while.
 struct LossBasedBandwidthEstimation {
-  /// What one evaluation decided.
+  /// The result of one evaluation.
   enum Change { case none, decreased, restored }
 
   private static let observationTime = TimeDelta.milliseconds(250)
   private static let leastPackets = 20
-  /// What a test says must not be chance.
+  /// The number of packets that a test needs to exclude chance.
   private static let testedPackets = 60
   /// Feedback speaks of packets as lost that come late; so long is waited for them.
   static let lateness = TimeDelta.milliseconds(100)
   /// Loss beyond the path's own that is no event yet.
   private static let margin = 0.05
-  /// Of how many standard deviations a chance may be.
+  /// The tolerance for chance, in standard deviations.
   private static let deviations = 4.0
-  /// Loss that stays after less is sent, of what was beyond the path's own before: then it is the path's own.
+  /// The share of the excess loss that must remain after less is sent, for loss to be the path's own.
   private static let remaining = 0.35
   /// More is never the path's own.
   private static let maximumInherent = 0.3
   private static let smoothing = 0.05
-  /// So many packets lost one after another are a gap.
+  /// The number of consecutive lost packets that count as a gap.
   private static let gap = 6
   private static let testShare = 0.85
   private static let congestionShare = 0.95
   private static let increase = 1.02
-  /// So long after a hold without excessive loss, loss allows anything again.
+  /// After a hold without excessive loss for this time, the limit is removed.
   private static let release = TimeDelta.seconds(5)
   private static let holdTimes = (first: TimeDelta.milliseconds(300), last: TimeDelta.seconds(60))
 
@@ -51,7 +51,7 @@ struct LossBasedBandwidthEstimation {
 
     var loss: Double { packets > 0 ? Double(max(0, lost)) / Double(packets) : 0 }
 
-    /// The same without one gap, in which the path was away for a moment: that says nothing of its rate.
+    /// The loss without one gap, in which the path was interrupted: that is independent of its rate.
     var lossBesideGap: Double {
       guard longestRun >= LossBasedBandwidthEstimation.gap, packets > longestRun else { return loss }
       return Double(max(0, lost - longestRun)) / Double(packets - longestRun)
@@ -79,7 +79,7 @@ struct LossBasedBandwidthEstimation {
   private(set) var inherent = 0.0
   /// The most of it, as a test showed: it does not creep beyond.
   private var established = 0.0
-  /// Of the last observation.
+  /// The loss of the last observation.
   private(set) var loss = 0.0
   private var current: Observation?
   private var finished: Observation?
@@ -117,11 +117,11 @@ struct LossBasedBandwidthEstimation {
     }
   }
 
-  /// What is known beside loss.
+  /// The input besides loss.
   struct Input {
     /// A queue stands or grows.
     var isCongested: Bool
-    /// A queue that stands is being drained: what is sent follows from what is delivered already.
+    /// Whether a standing queue is being drained: the sent rate then follows from the delivered one.
     var isDraining: Bool
     /// Bits per second: what all together allow.
     var target: Double
@@ -132,8 +132,8 @@ struct LossBasedBandwidthEstimation {
     var now: Timestamp
   }
 
-  /// Judges an observation when all that may come late has come.
-  /// - Returns: what it changed; `restored` with the rate to go back to in `limit`, once.
+  /// Evaluates an observation after late packets had time to arrive.
+  /// - Returns: the change; `restored` with the rate to return to in `limit`, once.
   mutating func update(_ input: Input) -> (change: Change, restored: Double?) {
     note(&current, input)
     note(&finished, input)
@@ -219,7 +219,7 @@ struct LossBasedBandwidthEstimation {
   /// True while it is too early to try more.
   func isHolding(_ now: Timestamp) -> Bool { test != nil || (limit != nil && now < heldUntil) }
 
-  /// A probe showed that the path bears this much.
+  /// Raises the limit to the result of a probe.
   mutating func raise(to rate: Double) {
     guard let limit, test == nil, rate > limit else { return }
     self.limit = rate

@@ -1,9 +1,9 @@
 import RTCPrimitives
 
-/// Decides when a probe is worth its packets, and at which rate.
+/// Decides when to send a probe, and at which rate.
 ///
-/// Three of them at the start; after one that was met, the next at twice its rate; and, while something is sent and no queue
-/// stands, a small one every second or two, so that a path that has become wider is found within seconds.
+/// Three probes are sent at the start. A successful probe is followed by one of twice its rate. While media is sent and
+/// no queue stands, a small one every second or two finds within seconds that a path has become wider.
 struct ProbeController {
   private static let startFactors = [3.0, 6.0]
   private static let nextFactor = 2.0
@@ -41,7 +41,7 @@ struct ProbeController {
     nextRegular = now + Self.interval
   }
 
-  /// What decides whether a probe is sent now.
+  /// The input of the decision.
   struct Input {
     /// Bits per second.
     var target: Double
@@ -61,7 +61,7 @@ struct ProbeController {
     nextRegular = input.now + (input.isApplicationLimited ? Self.applicationLimitedInterval : interval)
   }
 
-  /// What a probe came to.
+  /// The outcome of a probe.
   struct Outcome {
     var result: ProbeEstimator.Result
     /// Bits per second, before the probe and because of it.
@@ -73,7 +73,7 @@ struct ProbeController {
     var now: Timestamp
   }
 
-  /// True when a probe has shown that the path bears clearly more.
+  /// Whether a probe has shown clearly more bandwidth.
   static func showsRoom(_ result: ProbeEstimator.Result, over rate: Double) -> Bool {
     result.rate >= Self.leastGain * rate
   }
@@ -88,7 +88,7 @@ struct ProbeController {
     request(Double(probe.rate.bitsPerSecond), Self.regularTime, now: now)
   }
 
-  /// Takes what a probe came to: one that showed room leads to the next.
+  /// Takes the outcome of a probe: one that showed more bandwidth is followed by the next.
   mutating func take(_ outcome: Outcome) {
     repeatsLeft = Self.repeats
     guard roomInARow > 0 else {

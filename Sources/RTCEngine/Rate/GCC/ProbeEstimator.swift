@@ -1,13 +1,13 @@
 import RTCPrimitives
 
-/// What probes showed: how fast each was sent, and how fast it arrived.
+/// The results of probes: the rates at which each was sent and arrived.
 struct ProbeEstimator {
-  /// What one probe showed.
+  /// The result of one probe.
   struct Result {
     var cluster: ProbeCluster
-    /// Bits per second that the path bears at least, or at most when the probe came slower than it left.
+    /// The bandwidth in bit/s: a lower bound, or an upper bound if the probe arrived slower than it was sent.
     var rate: Double
-    /// It came slower than it left: the path bears no more.
+    /// Whether it arrived slower than it was sent: the path has no more bandwidth.
     var isSaturated: Bool
   }
 
@@ -16,7 +16,7 @@ struct ProbeEstimator {
     var handedOut: Timestamp
     var packets = 0
     var bytes = 0
-    /// Nothing else was in it.
+    /// Whether it consisted of padding only.
     var isPadding = true
     var firstSent = Int64.max
     var lastSent = Int64.min
@@ -26,13 +26,13 @@ struct ProbeEstimator {
     var sizeOfFirstArrived = 0
   }
 
-  /// So much of a probe must have arrived before it says anything.
+  /// The share of a probe that must have arrived for a result.
   fileprivate static let neededShare = 0.8
   /// Packets that arrive faster than they left, by more than this, were held up together on the way.
   fileprivate static let largestCompression = 2.0
   /// Slower than this share of its rate, and the probe filled the path.
   fileprivate static let saturation = 0.9
-  /// What to go to then, of what arrived.
+  /// The share of the arrival rate to use if the path was saturated.
   fileprivate static let saturatedShare = 0.95
   private static let longest = TimeDelta.seconds(1)
   private static let maximumCount = 4
@@ -55,13 +55,13 @@ struct ProbeEstimator {
     return clusters.remove(at: index).probe
   }
 
-  /// Gives up probes of which nothing is heard.
+  /// Gives up probes without feedback.
   mutating func forget(before roundTrip: TimeDelta, _ now: Timestamp) {
     clusters.removeAll { now - $0.handedOut > roundTrip + Self.longest }
   }
 
-  /// Takes a packet of a probe that arrived.
-  /// - Returns: what the probe showed, once enough of it has come; each further packet makes it truer.
+  /// Takes an arrived packet of a probe.
+  /// - Returns: the result, once enough has arrived; each further packet makes it more precise.
   mutating func add(_ arrival: RecentArrivals.Arrival, of id: UInt16, kind: SentPacket.Kind) -> Result? {
     guard let index = clusters.firstIndex(where: { $0.probe.id == id }) else { return nil }
     clusters[index].add(arrival)
@@ -69,7 +69,7 @@ struct ProbeEstimator {
     return clusters[index].hasEnough ? clusters[index].result : nil
   }
 
-  /// Nothing more is awaited of a probe.
+  /// Ends a probe.
   mutating func finish(_ id: UInt16) { clusters.removeAll { $0.probe.id == id } }
 
   mutating func reset() { clusters.removeAll(keepingCapacity: true) }
@@ -81,7 +81,7 @@ extension ProbeEstimator.Cluster {
       && Double(bytes) >= Double(probe.minimumBytes) * ProbeEstimator.neededShare
   }
 
-  /// Nothing more of it comes that could make it readable.
+  /// Whether all packets of it have arrived.
   var isComplete: Bool { packets >= probe.minimumPackets && bytes >= probe.minimumBytes }
 
   mutating func add(_ arrival: RecentArrivals.Arrival) {

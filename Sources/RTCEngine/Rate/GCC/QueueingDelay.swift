@@ -1,19 +1,19 @@
 import RTCPrimitives
 
-/// How much longer packets are on their way than the fastest of the last time: what stands in queues. Unlike a trend it
-/// is absolute, and knows after a rest what it knew before.
+/// The queueing delay: the transit time of packets above the recent minimum. Unlike a trend it is absolute, and remains
+/// valid after a pause.
 ///
-/// The fastest is looked for among the last buckets of activity. A rest fills none, so that it takes nothing away; since
-/// the two clocks drift apart meanwhile, an old minimum counts for less with its age.
+/// The minimum is taken over the last buckets of activity. A pause fills no bucket, so it removes nothing; since the
+/// two clocks drift meanwhile, an old minimum is discounted by its age.
 struct QueueingDelay {
   /// The transit time of a packet that no queue held up, nanoseconds.
   struct Base {
     var transit: Int64
-    /// Of it: what its own bits took, as far as our rate tells.
+    /// The serialization time of the packet's own bits, at our rate.
     var own: Int64
 
-    /// What a transit time has in queues. That packets take longer on a line that has become slower is no queue.
-    /// - Parameter bare: the same without the packet's own bits.
+    /// The queueing part of a transit time. Longer transit on a line that has become slower is not a queue.
+    /// - Parameter bare: the transit time without the packet's own bits.
     func wait(_ transit: Int64, bare: Int64) -> TimeDelta {
       TimeDelta(nanoseconds: max(0, min(transit, bare &+ own) &- self.transit))
     }
@@ -33,7 +33,7 @@ struct QueueingDelay {
   private static let bucketTime = TimeDelta.seconds(3)
   /// No gap between packets counts for more activity than this.
   private static let longestGap = TimeDelta.milliseconds(200)
-  /// What clocks may drift apart: 100 ppm, as nanoseconds in 10 µs.
+  /// The maximum drift between clocks: 100 ppm, as nanoseconds in 10 µs.
   private static let driftInterval: Int64 = 10_000
 
   private var ring = [Bucket](repeating: Bucket(), count: Self.buckets)

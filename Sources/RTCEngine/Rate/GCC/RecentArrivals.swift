@@ -1,36 +1,36 @@
 import RTCPrimitives
 
-/// The packets that arrived last, as feedback told of them: how fast they came, and how long they were on their way.
+/// The packets that arrived last, by feedback: their rate and transit times.
 ///
-/// The clocks of the two peers have nothing in common. The first packet is the origin of both, so that a transit time is
-/// right but for a constant; only differences between transit times mean anything.
+/// The clocks of the two peers are unrelated. The first packet is the origin of both, so a transit time is correct
+/// except for a constant; only differences of transit times have a meaning.
 struct RecentArrivals {
   /// One packet; times in nanoseconds since the first packet left, or arrived.
   struct Arrival {
     var sent: Int64 = 0
     var arrived: Int64 = 0
     var size = 0
-    /// What the packet would have waited for those before it on a line at our target rate: no sign of congestion.
+    /// The expected wait of the packet behind earlier ones on a line at our target rate: not a sign of congestion.
     var expected: Int64 = 0
     /// How long its own bits take on such a line: the same of every packet of its size, and no queue.
     var own: Int64 = 0
 
-    /// The time under way, less that of the first packet.
+    /// The transit time, minus that of the first packet.
     var transit: Int64 { arrived &- sent }
   }
 
-  /// What a run of the newest arrivals says.
+  /// The statistics of a run of the newest arrivals.
   struct Run {
     var packets = 0
-    /// Without those of the first packet, whose own time lies before the run.
+    /// Bytes without those of the first packet, which was sent before the run.
     var bytes = 0
     var arrivalSpan = TimeDelta.zero
     var sendSpan = TimeDelta.zero
     /// The shortest time under way, nanoseconds.
     var minimumTransit = Int64.max
-    /// The same without each packet's own bits.
+    /// The minimum transit time, without each packet's own bits.
     var minimumBare = Int64.max
-    /// Both without what each packet was expected to wait.
+    /// The minimum transit time, without the expected wait.
     var minimumUnexpected = Int64.max
     var minimumBareUnexpected = Int64.max
 
@@ -38,7 +38,7 @@ struct RecentArrivals {
     var arrivalRate: Double { Self.rate(bytes, arrivalSpan) }
     /// Bits per second at which they left.
     var sendRate: Double { Self.rate(bytes, sendSpan) }
-    /// Bits per second that were delivered: no more than was sent, whatever the arrival times say.
+    /// The delivery rate in bit/s: at most the sent rate, whatever the arrival times.
     var deliveryRate: Double { Self.rate(bytes, max(arrivalSpan, sendSpan)) }
 
     private static func rate(_ bytes: Int, _ span: TimeDelta) -> Double {

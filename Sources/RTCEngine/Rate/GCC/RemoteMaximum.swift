@@ -2,7 +2,7 @@ import RTCPrimitives
 
 /// The most that the remote peer lets us send (REMB), while it says so.
 struct RemoteMaximum {
-  /// It is said again every second or so, and forgotten when it is not.
+  /// The value is repeated about every second, and expires otherwise.
   private static let age = TimeDelta.seconds(5)
 
   /// Alone it leads the rate up by no more than this factor a second: it may be made up.
@@ -18,7 +18,7 @@ struct RemoteMaximum {
     time = now
   }
 
-  /// Where nothing else tells of the path: the rate to go to from `rate`, bits per second; nil: stay.
+  /// The next rate, if there is no other information about the path, from `rate` in bit/s; nil: no change.
   mutating func lead(from rate: Double, _ now: Timestamp) -> Double? {
     guard let value else { return nil }
     let wanted = Double(value.bitsPerSecond)

@@ -1,6 +1,6 @@
 import RTCPrimitives
 
-/// How much was sent lately, and so whether the sender used what it may.
+/// The recent send rate, which shows whether the sender used its allowance.
 struct SendRate {
   private static let slots = 8
   private static let slotTime = TimeDelta.milliseconds(100)

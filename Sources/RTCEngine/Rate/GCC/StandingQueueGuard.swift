@@ -1,10 +1,9 @@
 import RTCPrimitives
 
-/// Acts when a queue stands, however it came about: sends so much less than the path delivers that the queue is gone soon,
-/// then goes on just below what was delivered. It needs no history of trends, so that the first packets after a rest
-/// suffice.
+/// Drains standing queues of any cause: sends less than the path delivers until the queue is gone, then continues just
+/// below the delivered rate. It needs no history of trends, so that the first packets after a pause suffice.
 struct StandingQueueGuard {
-  /// What is to be done.
+  /// The action to take.
   enum Action {
     case none
     /// Send at so many bits per second while the queue drains.
@@ -30,7 +29,7 @@ struct StandingQueueGuard {
   private static let largestBurst = 2.0
   /// How long draining should take.
   private static let drainTime = 0.4
-  /// Bounds of what is sent meanwhile, of what is delivered.
+  /// The bounds of the sent rate meanwhile, as a share of the delivered rate.
   private static let share = 0.45...0.8
   private static let patience = TimeDelta.milliseconds(500)
 
@@ -47,7 +46,7 @@ struct StandingQueueGuard {
 
   var isDraining: Bool { drain != nil }
 
-  /// What feedback says.
+  /// The input from feedback.
   struct Input {
     /// The shortest of the newest packets' queueing delays.
     var queue: TimeDelta
@@ -69,7 +68,8 @@ struct StandingQueueGuard {
       return .drained(capacity: drain.capacity)
     }
     if input.newestSent <= drain.began, input.busy.arrivalSpan >= Self.measuringTime {
-      // All of these left at the old rate: how fast they come is what the path bears, the newer the truer.
+      // All these packets were sent at the old rate, so their arrival rate is the path's capacity; newer values are
+      // more accurate.
       drain.capacity = min(drain.capacity, input.busy.arrivalRate)
     }
     self.drain = drain
@@ -77,7 +77,7 @@ struct StandingQueueGuard {
       self.drain = nil
       let isSlower = input.busy.arrivalRate < 0.9 * input.busy.sendRate
       if !isSlower, input.queue.seconds > 0.6 * drain.queue { return .acceptDelay }
-      // Not by what was sent meanwhile: that was little on purpose.
+      // Not by the sent rate meanwhile, which was low on purpose.
       return begin(input, most: drain.capacity)
     }
     return .drain(min(input.rate, drain.capacity * share(input.queue)))
@@ -89,7 +89,7 @@ struct StandingQueueGuard {
     var capacity = min(busy.deliveryRate, most)
     let isSlower = busy.arrivalRate < 0.9 * busy.sendRate
     if input.isApplicationLimited, !isSlower {
-      // All that was sent came as it was sent: it only says that somebody fills the queue.
+      // All packets arrived at the rate of sending: another sender fills the queue.
       capacity = max(capacity, 0.85 * min(most, input.rate))
     }
     let queue = input.queue.seconds

@@ -1,7 +1,7 @@
 import RTCPrimitives
 
-/// Whether packets come later and later: the slope of the delay over the last groups, against a threshold that adapts to
-/// what is usual on the path (draft-ietf-rmcat-gcc-02 §5.3 and §5.4, with libwebrtc's line in the place of a filter).
+/// Detects increasing delay: the slope of the delay over the last groups, compared with a threshold that adapts to the
+/// path (draft-ietf-rmcat-gcc-02 §5.3 and §5.4, with libwebrtc's line fit in place of a filter).
 struct TrendlineEstimator {
   /// How the path is used.
   enum Usage { case normal, overuse, underuse }
@@ -15,7 +15,8 @@ struct TrendlineEstimator {
   private static let initialThreshold = 12.5
   private static let thresholds = 6.0...600.0
   private static let (thresholdUp, thresholdDown) = (0.0087, 0.039)
-  /// A slope that is so far off the threshold is an event of its own, to which the threshold does not adapt.
+  /// The distance from the threshold above which a slope is an exceptional event, to which the threshold does not
+  /// adapt.
   private static let largestAdaptation = 15.0
 
   private struct Point {
@@ -94,7 +95,7 @@ struct TrendlineEstimator {
     threshold = max(Self.thresholds.lowerBound, min(Self.thresholds.upperBound, threshold))
   }
 
-  /// Nothing that was seen counts any more, as after a rest; the threshold stays.
+  /// Discards the samples, as after a pause; the threshold stays.
   mutating func reset() {
     count = 0
     accumulated = 0

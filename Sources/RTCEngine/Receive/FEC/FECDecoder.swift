@@ -19,7 +19,7 @@ package struct FECDecoder {
     var base: SequenceNumber
     /// The protected packets that are not here.
     var missing: FECMask
-    /// All that are protected; empty: the place is free.
+    /// All protected packets; empty: the slot is free.
     var mask: FECMask
     /// Bytes of repair data.
     var count: Int
@@ -34,7 +34,7 @@ package struct FECDecoder {
   private var data: [UInt8]
   /// The place that is overwritten next when all are taken.
   private var oldest = 0
-  /// The highest number so far; what is far from it is of another time.
+  /// The highest number so far; packets far from it are outdated.
   private var newest: SequenceNumber?
   /// Packets that were restored and not yet taken.
   private var restored: [SequenceNumber] = []
@@ -55,11 +55,11 @@ package struct FECDecoder {
 
   // MARK: - Packets in
 
-  /// Keeps a media packet that came, and restores what can be restored with it.
+  /// Keeps a received media packet, and restores packets with it.
   /// - Parameters:
-  ///   - packet: the one that `header` was parsed from.
-  ///   - map: of its header extensions: those that are filled in as a packet leaves are not protected.
-  ///   - isRED: its payload is one block of RED, whose header is not protected.
+  ///   - packet: the packet that `header` was parsed from.
+  ///   - map: the header extensions: values that are filled in at sending are not protected.
+  ///   - isRED: whether its payload is one block of RED, whose header is not protected.
   package mutating func addMedia(
     _ header: RTPHeader, in packet: Span<UInt8>, map: RTPHeaderExtensionMap, isRED: Bool
   ) {
@@ -188,7 +188,7 @@ package struct FECDecoder {
     return number
   }
 
-  /// Combines repair data, of which `count` bytes matter, with what a media packet has behind its fixed header.
+  /// Combines repair data, of which `count` bytes matter, with a media packet's bytes behind its fixed header.
   private mutating func combine(_ slot: Int, into repair: Int, count: Int) {
     let media = media  // the reference: `self` is taken while its memory is written
     let common = max(0, min(count, slots[slot].count - RTPHeader.fixedSize))
@@ -228,8 +228,8 @@ package struct FECDecoder {
     return slot.count > 0 && slot.number == number
   }
 
-  /// Follows the numbers of media; all that is kept is of no use after a leap.
-  /// - Returns: false for a packet of long ago.
+  /// Follows the numbers of media; a leap discards all kept packets.
+  /// - Returns: false for an outdated packet.
   private mutating func follow(_ number: SequenceNumber) -> Bool {
     guard let newest else {
       self.newest = number

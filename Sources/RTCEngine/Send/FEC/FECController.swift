@@ -1,16 +1,17 @@
 package import RTCPrimitives
 
-/// How much of a video is protected by forward error correction: by loss, by the round trip that a retransmission takes,
-/// and by how many packets a frame has.
+/// Decides the amount of forward error correction for a video: by loss, by the round-trip time that a retransmission
+/// takes, and by the number of packets of a frame.
 ///
-/// Retransmission makes every frame whole in the end. Repair packets spare most frames the round trip; they are as many
-/// as leave few enough frames to it. Large frames get two for five packets of media at most, small frames more, and all
-/// of them up to one for each packet where the path has room that nothing else needs.
+/// Retransmission completes every frame in the end. Repair packets save most frames the round trip; their number leaves
+/// few enough frames to retransmission. Large frames get at most two for five packets of media, small frames more, and
+/// all frames up to one for each packet if the path has spare bandwidth.
 package struct FECController {
   /// Protection begins at this loss, and ends below the other.
   package static let onsetLoss = 0.01
   package static let endLoss = 0.005
-  /// Retransmission alone does where it takes no longer than that; protection that has begun ends below the other.
+  /// Up to this round-trip time retransmission alone suffices. Protection begins above it and ends below
+  /// `endRoundTrip`.
   package static let onsetRoundTrip = TimeDelta.milliseconds(25)
   package static let endRoundTrip = TimeDelta.milliseconds(20)
   /// The most repair packets for each packet of media, where video is short of rate …
@@ -22,8 +23,8 @@ package struct FECController {
   /// Loss that grows is followed within this time, loss that shrinks within the other: it comes and goes.
   private static let riseTime = TimeDelta.milliseconds(1_500)
   private static let fallTime = TimeDelta.seconds(5)
-  /// At this round trip one frame in a hundred may need a retransmission; fewer at longer ones, more at shorter. A frame
-  /// that waits for one holds up those that follow it.
+  /// At this round-trip time one frame in a hundred may need a retransmission; fewer at longer ones, more at shorter
+  /// ones. A frame that waits for a retransmission delays the following frames.
   private static let referenceRoundTrip = TimeDelta.milliseconds(50)
   private static let referenceFailure = 0.01
   private static let failures = 0.005...0.04
@@ -38,11 +39,11 @@ package struct FECController {
 
   package init() {}
 
-  /// Takes what is known of the path now.
+  /// Updates the state of the path.
   /// - Parameters:
-  ///   - loss: packet loss lately, 0…1.
-  ///   - roundTrip: zero while it is not known.
-  ///   - overhead: the repair packets for each packet of media that the path has room for beside all else.
+  ///   - loss: recent packet loss, 0…1.
+  ///   - roundTrip: zero while it is unknown.
+  ///   - overhead: the number of repair packets for each packet of media that the spare bandwidth allows.
   package mutating func update(loss measured: Double, roundTrip: TimeDelta, overhead: Double = 0, now: Timestamp) {
     self.overhead = min(1, max(Self.maximumOverhead, overhead))
     let elapsed = updated.map { now - $0 } ?? .zero

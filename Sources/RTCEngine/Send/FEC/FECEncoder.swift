@@ -13,7 +13,8 @@ package enum FECFormat: Hashable, Sendable {
     if case .ulpfec(_, let red) = self { red } else { nil }
   }
 
-  /// The longest that a repair packet is behind its RTP header, above what a protected packet is behind its first 12 bytes.
+  /// The maximum length of a repair packet behind its RTP header, minus that of a protected packet behind its first 12
+  /// bytes.
   var overhead: Int {
     switch self {
     case .flexFEC: FlexFECHeader.sizes.medium
@@ -22,13 +23,12 @@ package enum FECFormat: Hashable, Sendable {
   }
 }
 
-/// Makes the repair packets of a block of media packets, which follow one another in their stream.
+/// Makes the repair packets of a block of consecutive media packets.
 ///
-/// Media packets are added as they are written, before they are encrypted: what changes after that (transport-wide
-/// numbers, send times) must still be 0, as receivers take it to be. Memory is made when the first block begins; a packet
-/// costs no allocation.
+/// Media packets are added when written, before encryption: fields that change after that (transport-wide numbers, send
+/// times) must still be 0, as receivers assume. Memory is allocated with the first block; a packet needs no allocation.
 package struct FECEncoder {
-  /// As many packets as the mask of medium length in FlexFEC holds; ULPFEC's holds two more.
+  /// The number of packets in FlexFEC's mask of medium length; ULPFEC's has two more.
   package static let maximumBlock = 46
   /// No media packet is longer.
   private static let rowSize = 1_280
@@ -58,12 +58,12 @@ package struct FECEncoder {
 
   /// Repair packets that are ready to be written.
   package var readyCount: Int { next.map { rowCount - $0 } ?? 0 }
-  /// No more packets fit into the block.
+  /// Whether the block is full.
   package var isFull: Bool { packets >= Self.maximumBlock }
-  /// Media packets are to be added.
+  /// Whether media packets are to be added.
   package var isOpen: Bool { rowCount > 0 && next == nil }
 
-  /// Begins a block of which `count` repair packets are to be made, 1…`RepairPattern.maximumRows`.
+  /// Begins a block with `count` repair packets, 1…`RepairPattern.maximumRows`.
   package mutating func begin(repairPackets count: Int) {
     rowCount = max(1, min(count, RepairPattern.maximumRows))
     if rows.count < rowCount {
@@ -76,7 +76,7 @@ package struct FECEncoder {
     next = nil
   }
 
-  /// Lets go of the block.
+  /// Discards the block.
   package mutating func cancel() {
     rowCount = 0
     next = nil
@@ -84,8 +84,8 @@ package struct FECEncoder {
 
   /// Adds the next packet of the block.
   /// - Parameters:
-  ///   - packet: RTP header and payload, not encrypted, without what is filled in as it leaves.
-  ///   - red: where in the packet a RED header of one byte stands, which is not protected; nil: nowhere.
+  ///   - packet: RTP header and payload, not encrypted, without values that are filled in at sending.
+  ///   - red: the position of a RED header of one byte, which is not protected; nil: none.
   package mutating func add(_ packet: Span<UInt8>, number: SequenceNumber, timestamp: RTPTimestamp, red: Int?) {
     let base = self.base ?? number
     let distance = number.distance(from: base)

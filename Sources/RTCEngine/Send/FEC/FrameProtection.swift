@@ -36,7 +36,7 @@ package struct FrameProtection {
   /// A frame of about so many packets begins to leave.
   mutating func begin(packets: Int, _ format: FECFormat?) {
     encoder.cancel()
-    // As libwebrtc does, everything is wrapped from the first packet on.
+    // As in libwebrtc, all packets are wrapped from the first on.
     (red, frame, blockSize) = (format?.red, nil, 0)
     let blocks = (packets + FECEncoder.maximumBlock - 1) / FECEncoder.maximumBlock
     // Repair packets among the media's numbers must not come between packets of one frame: libwebrtc's receivers would
@@ -57,8 +57,8 @@ package struct FrameProtection {
 
   /// A packet of the frame was written.
   /// - Parameters:
-  ///   - bytes: before what is filled in as it leaves.
-  ///   - payload: where its payload begins, with a RED header where `red` is set.
+  ///   - bytes: the packet without values that are filled in at sending.
+  ///   - payload: the start of its payload, with a RED header if `red` is set.
   mutating func add(_ bytes: Span<UInt8>, _ packet: RetransmissionCache.Packet, payload: Int) {
     guard blockSize > 0 else { return }
     if !encoder.isOpen { beginBlock() }
@@ -76,7 +76,7 @@ package struct FrameProtection {
     return nextSequence
   }
 
-  /// Lets go of all that was to leave.
+  /// Discards all waiting repair packets.
   mutating func cancel() {
     encoder.cancel()
     (red, frame, blockSize) = (nil, nil, 0)
@@ -84,7 +84,7 @@ package struct FrameProtection {
 }
 
 extension FECFormat {
-  /// The best of what the remote peer takes; nil when that is nothing that we send.
+  /// The best format that the remote peer accepts; nil if we support none of its formats.
   init?(_ agreed: [NegotiatedCodec]) {
     func number(_ name: String) -> PayloadType? { agreed.first { $0.capability.name == name }?.payloadType }
     if let payloadType = number("flexfec-03") {

@@ -1,13 +1,14 @@
-/// Which of several repair packets protect the media packet at a place: the columns of a sparse code over exclusive or.
+/// Assigns media packets to repair packets: the columns of a sparse code over exclusive or.
 ///
-/// A receiver repairs by repeated steps, each with a repair packet that misses one packet only. So each media packet is
-/// in two repair packets (three where there are many), and no two media packets are in the same ones while there is another
-/// choice. Neighbours share as little as possible, for losses come in bursts too. At 10 % random loss 4 % of the frames of 10
-/// packets cannot be repaired with 4 repair packets; with each media packet in one of them it would be 15 %.
+/// A receiver repairs by repeated steps, each with a repair packet that misses a single packet. So each media packet is
+/// in two repair packets (three if there are many), and no two media packets are in the same ones while there is
+/// another choice. Neighbours share as few as possible, since losses come in bursts too. At 10 % random loss, 4 % of
+/// the frames of 10 packets cannot be repaired with 4 repair packets; with each media packet in one of them it would be
+/// 15 %.
 struct RepairPattern {
   /// More repair packets than this are not made of one block.
   static let maximumRows = 18
-  /// With so many repair packets media packets are in three of them.
+  /// From this number of repair packets on, media packets are in three of them.
   private static let manyRows = 8
 
   /// By the number of repair packets: a mask of rows for each column.
@@ -20,8 +21,8 @@ struct RepairPattern {
     return columns[index % columns.count]
   }
 
-  /// Of each weight in turn all masks, next always one whose rows protect the fewest packets so far and that shares two
-  /// rows with the fewest masks.
+  /// All masks of each weight in turn; the next is always one whose rows protect the fewest packets so far and that
+  /// shares two rows with the fewest masks.
   private static func columns(rows: Int) -> [UInt32] {
     guard rows > 1 else { return [1] }
     var result: [UInt32] = []
