@@ -105,14 +105,15 @@ extension CertificateFingerprint {
     self.init(algorithm: other.algorithm, bytes: digest)
   }
 
-  /// The hash functions that certificates are compared by (RFC 8122 §5), the first of them that a description has, and the
-  /// bytes of their digests.
+  /// The hash functions for comparing certificates (RFC 8122 §5), in order of preference, and the lengths of their
+  /// digests.
   private static let functions = [("sha-256", 32), ("sha-512", 64), ("sha-384", 48)]
 
   /// A certificate can be compared with it.
   package var isCheckable: Bool { Self.functions.contains { $0 == (algorithm, bytes.count) } }
 
-  /// Those of `all` that a certificate is to be compared with: of one hash function (RFC 8122 §5); none where none is known.
+  /// The fingerprints of `all` to compare a certificate with: those of one hash function (RFC 8122 §5); empty if none
+  /// is known.
   package static func checkable(among all: [CertificateFingerprint]) -> [CertificateFingerprint] {
     functions.lazy.map { function in all.filter { ($0.algorithm, $0.bytes.count) == function } }.first { !$0.isEmpty }
       ?? []

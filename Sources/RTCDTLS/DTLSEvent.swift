@@ -1,21 +1,21 @@
 import COpenSSL
 package import RTCPrimitives
 
-/// Which side sends the first message: `a=setup:active` is the client (RFC 8842 §5).
+/// The side that sends the first message: `a=setup:active` is the client (RFC 8842 §5).
 package enum DTLSRole: Hashable, Sendable {
   case client
   case server
 }
 
-/// What a step of a `DTLSTransport` came to.
+/// The result of a step of a `DTLSTransport`.
 package enum DTLSEvent: Hashable, Sendable {
-  /// The handshake is complete and the peer's certificate is the one that was signalled.
+  /// The handshake is complete and the peer's certificate is the signaled one.
   case connected(SRTPKeys)
   /// One message of application data (for SCTP, RFC 8261).
   case data([UInt8])
   /// The peer said goodbye; nothing more will come.
   case closedByPeer
-  /// The transport is of no more use; the peer has been told where it can be.
+  /// The transport is unusable; the peer was notified if possible.
   case failed(DTLSFailure)
 }
 

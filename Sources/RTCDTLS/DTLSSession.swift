@@ -3,19 +3,20 @@ import RTCPrimitives
 
 /// The owner of one OpenSSL connection: bytes in, bytes out, no time and no policy. Owned by one thread.
 @safe final class DTLSSession {
-  /// What one call into OpenSSL came to.
+  /// The result of one call into OpenSSL.
   enum Outcome {
     /// The handshake is complete.
     case done
     /// The first `count` bytes of `scratch` are one message of application data.
     case data(count: Int)
-    /// Nothing more until another datagram or the deadline.
+    /// Another datagram or the deadline is needed.
     case wantsInput
     case closedByPeer
     case failed(DTLSFailure)
   }
 
-  /// Nil until the remote description is known; then a certificate that fits none of them ends the handshake.
+  /// The fingerprints of the remote description; nil until it is known. A certificate that matches none of them ends
+  /// the handshake.
   var expectedFingerprints: [CertificateFingerprint]?
   /// The first wait before a flight is sent again; doubles up to `longestInterval`. RFC 6347 §4.2.4.1 proposes one
   /// second, which a loss on a 20 ms path would make the viewer wait for.
@@ -29,7 +30,7 @@ import RTCPrimitives
   private(set) var scratch: [UInt8] = []
   /// OpenSSL's timer, inside `ssl`; nil where the library that was loaded keeps it to itself. See the shim.
   private var ownTimer: UnsafeMutableRawPointer?
-  /// Of the library that was loaded, which may be newer than the headers.
+  /// Of the loaded library, which may be newer than the headers.
   private static let announcesOwnTimer = copenssl_announces_own_timer(OpenSSL_version_num()) == 1
   private var timer = Timer.stopped
   private var interval = DTLSSession.firstInterval
@@ -63,7 +64,7 @@ import RTCPrimitives
 
   // MARK: Calls into OpenSSL
 
-  /// Makes `datagram` the one that the next calls read.
+  /// Sets the datagram that the next calls read.
   func accept(_ datagram: Span<UInt8>) {
     inbound.removeAll(keepingCapacity: true)
     inbound.append(datagram)
@@ -140,7 +141,7 @@ import RTCPrimitives
     }
   }
 
-  // MARK: What the handshake agreed on
+  // MARK: Results of the handshake
 
   /// By SHA-256, of the certificate that the peer has shown; nil before.
   var peerFingerprint: CertificateFingerprint? {
@@ -165,7 +166,7 @@ import RTCPrimitives
 
   // MARK: Calls from OpenSSL, by way of the thunks
 
-  /// Hands over the datagram once; 0 when there is none.
+  /// Copies the datagram once; 0 if there is none.
   func takeInbound(_ room: UnsafeMutableRawBufferPointer) -> Int {
     let count = min(inbound.count, room.count)
     unsafe inbound.withUnsafeBytes { bytes in

@@ -9,14 +9,14 @@ package struct DTLSTransport: ~Copyable {
   package static let preferredSRTPProfiles: [SRTPProfile] = [.aeadAes128Gcm, .aes128CmSha1_80]
   /// Fits the IPv6 minimum MTU of 1280 with IP, UDP and TURN headers.
   package static let defaultMaximumDatagramSize = 1200
-  /// What a record adds to a message: its header, the explicit nonce and the tag.
+  /// The overhead of a record: its header, the explicit nonce and the tag.
   private static let recordOverhead = 13 + 8 + 16
 
   /// When `deadlineReached` must be called; `distantFuture` when nothing is awaited.
   package private(set) var nextDeadline = Timestamp.distantFuture
   /// The longest message `send` takes.
   package let maximumMessageSize: Int
-  /// That of the certificate which the peer has shown; nil before.
+  /// The fingerprint of the peer's certificate; nil before it was received.
   package var peerFingerprint: CertificateFingerprint? { session.peerFingerprint }
   private let session: DTLSSession
   private let role: DTLSRole
@@ -57,8 +57,8 @@ package struct DTLSTransport: ~Copyable {
     return advance(now, route, &batch)
   }
 
-  /// Takes one datagram that came from the peer (first byte 20…63, RFC 7983). What is not DTLS, or not of this
-  /// association, is ignored.
+  /// Takes one datagram of the peer (first byte 20…63, RFC 7983). Datagrams that are not DTLS, or not of this
+  /// association, are ignored.
   package mutating func receive(
     _ datagram: Span<UInt8>, route: Route, now: Timestamp, into batch: inout DatagramBatch
   ) -> [DTLSEvent] {
@@ -138,8 +138,8 @@ package struct DTLSTransport: ~Copyable {
     events.append(.connected(keys))
   }
 
-  /// Application data before the peer is known to be the right one is read, so that OpenSSL sees what else the datagram
-  /// holds (a repeated Finished must be answered), and dropped.
+  /// Application data before the peer is authenticated is read, so that OpenSSL processes the rest of the datagram (a
+  /// repeated Finished must be answered), and dropped.
   private mutating func readMessages(_ events: inout [DTLSEvent]) {
     while true {
       switch state {

@@ -21,7 +21,7 @@ public struct OpenSSLError: Error, Hashable, Sendable, CustomStringConvertible {
     return error
   }
 
-  /// What happened when the error came from the TLS library, as one of OpenSSL's `SSL_R_…` numbers.
+  /// The reason, if the error came from the TLS library, as one of OpenSSL's `SSL_R_…` numbers.
   var tlsReason: CInt? {
     ERR_GET_LIB(code) == CInt(ERR_LIB_SSL) ? ERR_GET_REASON(code) : nil
   }

@@ -1,13 +1,13 @@
 import COpenSSL
 package import RTCPrimitives
 
-/// A certificate as HTTPS servers show it, with what a person needs to recognise it.
+/// A certificate for HTTPS servers, with its fingerprint for people.
 package struct WebCertificate: Sendable, Hashable {
   /// PEM; where a chain was read, the whole chain.
   package let certificate: [UInt8]
   /// PEM, without a passphrase; nil where it was not made here.
   package let privateKey: [UInt8]?
-  /// Of the first certificate.
+  /// The fingerprint of the first certificate.
   package let fingerprint: CertificateFingerprint
   /// Whether its time is over, or not yet come, at the moment of reading.
   package let isValid: Bool
@@ -15,10 +15,10 @@ package struct WebCertificate: Sendable, Hashable {
   /// Days that a certificate made here lasts: the most that every browser takes.
   package static let lifetime = 825
 
-  /// Makes a key (ECDSA P-256) and a certificate that vouches for itself.
+  /// Makes a key (ECDSA P-256) and a self-signed certificate.
   /// - Parameters:
-  ///   - names: host names that it is good for; what is no host name is left out.
-  ///   - addresses: IP addresses, likewise.
+  ///   - names: its host names; invalid ones are left out.
+  ///   - addresses: its IP addresses; invalid ones are left out.
   package init(names: [String], addresses: [String]) throws(OpenSSLError) {
     guard let key = unsafe copenssl_generate_p256_key() else { throw .take() }
     defer { unsafe EVP_PKEY_free(key) }
@@ -54,7 +54,7 @@ package struct WebCertificate: Sendable, Hashable {
       && X509_cmp_current_time(X509_get0_notAfter(certificate)) > 0
   }
 
-  /// The fingerprint of a certificate in DER, as a TLS handshake shows it. Nil for what is none.
+  /// The fingerprint of a certificate in DER, as in a TLS handshake. Nil if it is not a certificate.
   package static func fingerprint(der: [UInt8]) -> CertificateFingerprint? {
     var digest = [UInt8](repeating: 0, count: 32)
     var count: UInt32 = 0
@@ -88,7 +88,7 @@ package struct WebCertificate: Sendable, Hashable {
     return unsafe X509_add_ext(certificate, part, -1) == 1
   }
 
-  /// What `write` puts into a memory BIO. The pointer that it gets is good for the call alone.
+  /// The bytes that `write` puts into a memory BIO. The pointer is valid during the call only.
   private static func written(_ write: (OpaquePointer) -> CInt) throws(OpenSSLError) -> [UInt8] {
     guard let sink = unsafe BIO_new(BIO_s_mem()) else { throw .take() }
     defer { unsafe BIO_free(sink) }

@@ -3,7 +3,7 @@ import RTCPrimitives
 /// RFC 8445 §6.1.2.6. No pair is ever frozen: there is one component, and `Checklist.nextToCheck` sees to it that no sort of
 /// pairs holds up another.
 package enum CandidatePairState: Hashable, Sendable {
-  /// It is to be checked when its turn comes, or if it is ever needed.
+  /// It will be checked in its turn, or when it is needed.
   case waiting
   /// A check is under way.
   case inProgress
@@ -13,7 +13,7 @@ package enum CandidatePairState: Hashable, Sendable {
   case failed
 }
 
-/// A local and a remote candidate (RFC 8445 §6.1.2), with what came of checking them.
+/// A local and a remote candidate (RFC 8445 §6.1.2), with the state of their check.
 struct CandidatePair {
   enum Nomination: Hashable {
     case none
@@ -44,7 +44,7 @@ struct CandidatePair {
 
   var isBetweenHosts: Bool { local.kind == .host && remote.kind != .serverReflexive && remote.kind != .relayed }
 
-  /// What sort of way it is.
+  /// The kind of the pair.
   var kind: CandidatePairKind { CandidatePairKind(local: local, remote: remote) }
 
   /// RFC 8445 §6.1.2.3.

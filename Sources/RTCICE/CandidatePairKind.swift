@@ -1,7 +1,7 @@
 import RTCWire
 
-/// What sort of way a pair of candidates is: pairs of one sort take turns with those of the others (`Checklist`), and are
-/// counted together when none worked.
+/// The kind of a pair of candidates. Pairs of each kind are checked in turns (`Checklist`), and counted together if
+/// none worked.
 package enum CandidatePairKind: Int, CaseIterable, Hashable, Sendable {
   /// Straight from host to host.
   case host

@@ -1,18 +1,18 @@
 package import RTCPrimitives
 
-/// What came of a pair of candidates so far, for diagnosis.
+/// The state of a pair of candidates, for diagnosis.
 package struct CandidatePairReport: Hashable, Sendable {
   /// Ours.
   package var local: ICECandidate
   /// The remote peer's.
   package var remote: ICECandidate
-  /// What came of checking it.
+  /// The state of its check.
   package var state: CandidatePairState
   /// Media goes this way.
   package var isSelected: Bool
   /// RFC 8445 §6.1.2.3.
   package var priority: UInt64
-  /// Of the latest answered check that was sent once; nil before it.
+  /// The round-trip time of the latest answered check without retransmission; nil before it.
   package var roundTripTime: TimeDelta?
   /// Checks sent, repetitions included, consent checks not.
   package var requestsSent: Int

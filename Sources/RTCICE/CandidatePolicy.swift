@@ -1,26 +1,26 @@
 import RTCPrimitives
 
-/// Where checks may be sent because somebody says that he is there. A remote peer can name any address, and each named one is
-/// sent a few requests of about 100 bytes: this keeps them away from those who cannot be a peer, and whom they might harm.
+/// Decides which addresses of remote candidates may be checked. A remote peer can name any address, and each gets a few
+/// requests of about 100 bytes: this policy protects addresses that cannot belong to a peer, and that requests might
+/// harm.
 ///
-/// What is allowed and why:
-/// - Private and link-local addresses: peers in one house connect by them. Not from a public address of ours
-///   (`ICEAgent.formPair`): there they are somebody else's.
-/// - Loopback, but only from a loopback candidate of our own, which is offered for peers on the same machine alone
+/// The rules and their reasons:
+/// - Private and link-local addresses are allowed: peers in one house connect by them. Not from a public address of
+///   ours (`ICEAgent.formPair`), from where they belong to somebody else.
+/// - Loopback is allowed only from a loopback candidate of our own, which is offered for peers on the same machine only
 ///   (`ICEAgent.formPair`); never through a relay, whose loopback is another machine's.
-/// - Addresses of our own: two peers of one event loop share its port. A request names its receiver, so that nobody can be
-///   made to talk to himself.
-/// - Addresses that a peer is found to have by an authentic request: a NAT may give it any port, so that ports are not looked
-///   at there.
+/// - Addresses of our own are allowed: two peers of one event loop share its port. A request names its receiver, so
+///   that no agent can be made to talk to itself.
+/// - Addresses that an authentic request reveals are allowed with any port: a NAT may assign any.
 enum CandidatePolicy {
   enum Refusal: Hashable {
     /// No host has it: port 0, 0/8, ::, 240/4 with the broadcast address.
     case impossible
-    /// Many hosts have it: one datagram would come to all of them.
+    /// Many hosts have it: one datagram would reach all of them.
     case multicast
-    /// It hides an IPv4 address inside an IPv6 address (RFC 4291 §2.5.5), where the other rules would not see it.
+    /// It hides an IPv4 address within an IPv6 address (RFC 4291 §2.5.5), which the other rules would not detect.
     case disguised
-    /// A cloud's metadata or platform service, which listens to whoever asks from the machine itself.
+    /// A cloud's metadata or platform service, which trusts all requests from the machine itself.
     case cloudService
     /// A well-known service that is no peer. The rule of libwebrtc: ports below 1024 are for 80 and 443 alone, and those on
     /// public addresses; further some services above them that answer datagrams with larger ones, or obey them.

@@ -1,7 +1,7 @@
 import RTCPrimitives
 
-/// Whose turn it is to be checked: sorts of pairs take turns. Within a sort those come first that were tried least, then those
-/// whose candidates were, so that each address of both sides is soon tried once.
+/// Schedules checks: kinds of pairs take turns. Within a kind, pairs with the fewest tries come first, then those whose
+/// candidates have the fewest, so that each address of both sides is soon tried once.
 struct CheckTurns {
   /// Earlier turns are smaller.
   struct Turn: Comparable {
@@ -42,7 +42,7 @@ struct CheckTurns {
   mutating func take(_ pair: CandidatePair) {
     count += 1
     last[Self.sort(of: pair)] = count
-    // A peer that shows ever new addresses begins anew with them.
+    // A peer that shows ever new addresses starts again with them.
     if remoteTries.count >= Self.mostAddresses { remoteTries.removeAll(keepingCapacity: true) }
     localTries[pair.local.address, default: 0] += 1
     remoteTries[pair.remote.address, default: 0] += 1

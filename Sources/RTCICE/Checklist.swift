@@ -2,9 +2,9 @@ import RTCPrimitives
 
 /// The pairs of one session, highest priority first, and the queue of triggered checks (RFC 8445 §6.1.2, §6.1.4.1).
 ///
-/// Ordinary checks go by turns between the sorts of pairs, so that a relay or a family is not starved by hundreds of host
-/// pairs; within a sort first to candidates that were tried least, then by priority. Pairs beyond the limit wait in a
-/// reserve and take the places of those that were checked longest ago.
+/// Ordinary checks alternate between the kinds of pairs, so that hundreds of host pairs do not starve a relay or an
+/// address family; within a kind, candidates with the fewest tries come first, then by priority. Pairs beyond the limit
+/// wait in a reserve and replace those that were checked longest ago.
 struct Checklist {
   enum Insertion {
     case added(Int)
@@ -13,7 +13,7 @@ struct Checklist {
     case full(isKept: Bool)
   }
 
-  /// What to check next.
+  /// The next check.
   enum Choice: Hashable {
     case pair(Int)
     case reserved(Int)
@@ -28,8 +28,8 @@ struct Checklist {
   private var turns = CheckTurns()
   /// The last check was a triggered one: the next is an ordinary one, if there is any.
   private var hasJustTriggered = false
-  /// Peer-reflexive candidates of one IP address that are tried at a time from one base. A NAT that gives each destination
-  /// another port shows a new one with each check, without end, and none of them works.
+  /// The maximum number of peer-reflexive candidates of one IP address that are tried at a time from one base. A NAT
+  /// with a port for each destination shows a new one with each check, without end, and none of them works.
   private static let mostReflexions = 8
 
   init(limit: Int, reserve: Int) {
@@ -51,7 +51,7 @@ struct Checklist {
   /// The highest-priority valid pair (RFC 8445 §7.2.5.3.2).
   var bestValid: Int? { pairs.firstIndex { $0.state == .succeeded } }
 
-  /// Nothing is left to try: each pair works or does not.
+  /// Whether all checks are done: each pair works or has failed.
   var isExhausted: Bool {
     triggered.isEmpty && reserve.isEmpty
       && pairs.allSatisfy { $0.state == .failed || $0.state == .succeeded && $0.nomination != .underWay }
@@ -70,9 +70,9 @@ struct Checklist {
 
   // MARK: - Pairs
 
-  /// Adds a pair in the order of priorities. A pair of the same route is not added again, but takes the better knowledge
-  /// of its remote candidate.
-  /// - Parameter isLearned: the remote peer uses it, so that one of which nothing is known gives way.
+  /// Adds a pair in the order of priorities. A pair of the same route is not added again, but takes better knowledge of
+  /// its remote candidate.
+  /// - Parameter isLearned: the remote peer uses the pair, so it replaces one without any result.
   mutating func insert(
     local: ICECandidate, remote: ICECandidate, route: Route, role: ICERole, isLearned: Bool = false
   ) -> Insertion {
@@ -152,7 +152,7 @@ struct Checklist {
     reserve.removeAll(where: isGone)
   }
 
-  /// Works out priorities anew and sorts, after a change of role.
+  /// Recomputes priorities and sorts, after a change of role.
   mutating func reprioritize(role: ICERole) {
     for i in pairs.indices {
       pairs[i].priority = CandidatePair.priority(
@@ -175,9 +175,9 @@ struct Checklist {
     triggered.insert(id, at: first ? 0 : triggered.count)
   }
 
-  /// What to check next (RFC 8445 §6.1.4.2): a nomination, else triggered pairs and waiting ones by turns. The RFC puts all
-  /// triggered ones first; where each of them triggers another one at the remote peer, the others would never be checked.
-  /// - Parameter floor: once a pair is selected, only better ones are still tried.
+  /// The next check (RFC 8445 §6.1.4.2): a nomination, else triggered and waiting pairs in turns. The RFC puts all
+  /// triggered ones first; if each of them triggers another one at the remote peer, the others would never be checked.
+  /// - Parameter floor: once a pair is selected, only better ones are tried.
   func nextToCheck(above floor: UInt64?) -> Choice? {
     let first = triggered.lazy.compactMap { index(id: $0) }.first
     if let first, pairs[first].nomination == .underWay || !hasJustTriggered { return .pair(first) }
@@ -198,7 +198,7 @@ struct Checklist {
     return best?.choice
   }
 
-  /// How the pair that is chosen is to be paced.
+  /// Whether the chosen pair is between hosts, which decides its pacing.
   func isBetweenHosts(_ choice: Choice) -> Bool {
     switch choice {
     case .pair(let index): pairs[index].isBetweenHosts
@@ -206,8 +206,8 @@ struct Checklist {
     }
   }
 
-  /// Gives a pair of the reserve a place: that of one which failed, which waits, or which was checked longest ago.
-  /// - Returns: where it is; nil when all places are taken by pairs that work.
+  /// Gives a pair of the reserve a place: that of a pair that failed, waits, or was checked longest ago.
+  /// - Returns: its index; nil if all places belong to working pairs.
   mutating func admit(_ index: Int) -> Int? {
     let pair = reserve.remove(at: index)
     if pairs.count >= limit, !makeRoom(isLearned: true) {
@@ -241,7 +241,7 @@ struct Checklist {
     pairs[index].nomination = .none
   }
 
-  /// What was learned of the pairs except `spared` counts no longer: each is to be checked anew.
+  /// Discards the results of all pairs except `spared`: each is to be checked again.
   mutating func doubt(except spared: Int?) {
     for i in pairs.indices where pairs[i].id != spared {
       pairs[i].state = .waiting
@@ -249,7 +249,7 @@ struct Checklist {
     }
   }
 
-  /// The same of one pair.
+  /// Discards the result of one pair.
   mutating func doubt(only id: Int) {
     if let index = index(id: id) { pairs[index].state = .waiting }
   }

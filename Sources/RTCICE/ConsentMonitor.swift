@@ -1,12 +1,12 @@
 import RTCPrimitives
 import RTCWire
 
-/// Watches one route in use: consent to send (RFC 7675 §5.1), and whether the peer is heard at all.
+/// Monitors one route in use: consent to send (RFC 7675 §5.1), and whether the peer is heard at all.
 ///
-/// Consent checks go out every 4…6 s, each a new transaction. One that is not answered soon is followed by two probes a
-/// second, so that an outage shows within seconds and its end at once, and a route that loses half of everything both ways
-/// keeps its consent; on a working route there are none.
-/// Only an answer renews consent; anything authenticated counts as being heard.
+/// A consent check is sent every 4…6 s, each a new transaction. If the answer is late, two probes a second follow, so
+/// that an outage and its end are detected quickly, and a route that loses half of all packets in both directions keeps
+/// its consent. A working route has no probes. Only an answer renews consent; any authenticated packet counts as being
+/// heard.
 struct ConsentMonitor {
   enum Step: Hashable {
     case none
@@ -15,7 +15,8 @@ struct ConsentMonitor {
   }
 
   private static let probeInterval = TimeDelta.milliseconds(500)
-  /// The same while there is a reason to doubt the route, and how long a doubt lasts at least without an answer.
+  /// The interval of probes while there is a reason to doubt the route, and the minimum time of a doubt without an
+  /// answer.
   private static let doubtfulProbeInterval = TimeDelta.milliseconds(100)
   private static let doubtTime = TimeDelta.milliseconds(300)
   /// An unanswered check must be this old before silence is believed.
@@ -88,7 +89,7 @@ struct ConsentMonitor {
   /// Something authenticated came from the peer.
   mutating func heard(at time: Timestamp) { heardAt = max(heardAt, time) }
 
-  /// Nothing was heard since `time`.
+  /// Whether nothing has been heard since `time`.
   func hasHeardNothing(since time: Timestamp) -> Bool { heardAt < time }
 
   /// The peer has shown another way, perhaps because this one is gone: it is asked at once.

@@ -19,7 +19,8 @@ extension ICEAgent {
   mutating func formPair(_ local: ICECandidate, _ remote: ICECandidate) {
     let (here, there) = (local.address.ip, remote.address.ip)
     guard isUsable(local), Self.canReach(local, remote), here.isV4 == there.isV4,
-      // What is private where the peer is, is somebody else's where we have a public address alone, unless he came from there.
+      // A private address of the peer belongs to somebody else if we have a public address only, unless the peer sent
+      // from it.
       local.kind == .relayed || remote.kind == .peerReflexive || !CandidatePolicy.isPublic(here)
         || CandidatePolicy.isPublic(there),
       here.isV4 || here.isLinkLocal == there.isLinkLocal, here.isLoopback == there.isLoopback
@@ -48,7 +49,8 @@ extension ICEAgent {
     }
   }
 
-  /// What an authentic request teaches: the peer's address, and that a check that way is worth while (RFC 8445 §7.3.1.3–5).
+  /// Learns from an authentic request: the peer's address, and that a check of that route is worthwhile (RFC 8445
+  /// §7.3.1.3–5).
   mutating func learn(route: Route, priority: UInt32, nominates: Bool, now: Timestamp) {
     guard session.phase != .failed else { return }
     guard let index = pair(on: route, priority: priority) else { return statistics.count(.limitReached) }
@@ -79,8 +81,8 @@ extension ICEAgent {
     }
   }
 
-  /// The candidate of ours by which something came: the relay's or the passive one of its carrier, the host candidate of its
-  /// address, or one that nobody was told of.
+  /// Our candidate by which a datagram arrived: the relay's or passive one of its carrier, the host candidate of its
+  /// address, or one that was not signaled.
   private func base(of route: Route) -> ICECandidate {
     let local = route.key.local
     let known = localCandidates.first { candidate in
@@ -116,7 +118,7 @@ extension ICEAgent {
     losePath(now: now) { isGone($0.route) }
   }
 
-  /// Where the path in use is gone, the best other pair that works takes its place; else everything is tried again.
+  /// If the path in use is gone, the best other working pair replaces it; else all pairs are tried again.
   private mutating func losePath(now: Timestamp, if isGone: (SelectedPath) -> Bool) {
     session.transactions.removeAll { session.checklist.index(id: $0.pair) == nil }
     guard let lost = path, isGone(lost) else { return }
@@ -132,9 +134,9 @@ extension ICEAgent {
     }
   }
 
-  /// The peer's request shows that its side of the way is open, so that an earlier check of ours may well have been lost at
-  /// its firewall (RFC 8445 §7.3.1.4). The first time, repeats the check under way soon, as its answer may be just arriving;
-  /// later requests replace it by a new one. False when no check is under way or it is to be replaced.
+  /// The peer's request shows that its side of the path is open, so an earlier check of ours may have been dropped by
+  /// its firewall (RFC 8445 §7.3.1.4). The first time, repeats the pending check soon, as its answer may be arriving;
+  /// later requests replace it by a new one. False if no check is pending or it is to be replaced.
   private mutating func expedite(pair: Int, now: Timestamp) -> Bool {
     guard let i = session.transactions.lastIndex(where: { $0.pair == pair && !$0.isCancelled }) else { return false }
     let check = session.transactions[i]
@@ -169,7 +171,7 @@ extension ICEAgent {
 
   /// Sends the next check when the pace allows it (RFC 8445 §6.1.4.2).
   mutating func sendDueCheck(now: Timestamp, into batch: inout DatagramBatch) {
-    // What is next takes some time to find, and no two checks are closer than this.
+    // Finding the next check takes time, and this is the minimum interval of checks.
     let isPaced = lastCheckAt.nanoseconds != .min && now - lastCheckAt < configuration.hostCheckInterval
     guard !isPaced, let time = nextCheckTime, time <= now, let remote = session.remote else { return }
     lastCheckAt = now

@@ -22,7 +22,7 @@ extension ICEAgent {
     _ request: STUNMessage, route: Route, now: Timestamp, into batch: inout DatagramBatch, events: inout [ICEEvent]
   ) {
     statistics.requestsReceived += 1
-    // Who wants to stay behind a relay says nothing elsewhere, not even no.
+    // With the relay policy, nothing is sent on other routes, not even an error.
     if configuration.transportPolicy == .relay {
       guard case .relay = route.kind else { return statistics.count(.forbiddenRoute) }
     }
@@ -81,7 +81,7 @@ extension ICEAgent {
     return former
   }
 
-  /// RFC 8445 §7.3.1.1. False when the peer must give way.
+  /// Resolves role conflicts (RFC 8445 §7.3.1.1). False if the peer must change its role.
   private mutating func settleRoles(_ claimed: STUNICERole?, now: Timestamp, events: inout [ICEEvent]) -> Bool {
     switch (role, claimed) {
     case (.controlling, .controlling(let theirs)?):
@@ -123,7 +123,7 @@ extension ICEAgent {
     into batch: inout DatagramBatch
   ) {
     if let reason { statistics.count(reason) }
-    // Whoever sends under another's address has him sent no more than he sends himself.
+    // Replies to forged source addresses must not be longer than the requests.
     guard key != nil || STUNHeader.size + Int(request.header.length) >= Self.refusalSize else { return }
     statistics.errorResponsesSent += 1
     let id = request.header.transactionID

@@ -7,10 +7,10 @@ extension ICEAgent {
   /// long: aggressive nomination (RFC 5245) names many pairs at once and means the best, while browsers move later.
   private static let nominationMemory = TimeDelta.seconds(2)
   private static let recently = TimeDelta.seconds(1)
-  /// Nothing must have come the selected way for so long before the peer's media on another is followed.
+  /// The silence of the selected path after which the peer's media on another path is followed.
   private static let followingDelay = TimeDelta.milliseconds(500)
 
-  /// As controlling agent, decides whether a pair is to be nominated now.
+  /// As controlling agent, decides whether to nominate a pair now.
   mutating func evaluateNomination(now: Timestamp) {
     guard role == .controlling else { return }
     if case .completed(let selected) = session.phase, let consent = path?.consent {
@@ -63,7 +63,7 @@ extension ICEAgent {
     }
     guard let best = others.first, session.checklist[best].nomination != .underWay else { return }
     for i in session.checklist.pairs.indices { session.checklist[i].nomination = .none }
-    // It must work again before it is the better one again.
+    // It must work again before it counts as the better one.
     session.checklist.doubt(only: selected)
     nominate(best)
   }
@@ -75,7 +75,7 @@ extension ICEAgent {
     path?.consent.doubt(now: now)
   }
 
-  /// The selected pair has fallen silent: what was learned of the others may be just as old, and they are checked anew.
+  /// The selected pair is silent: results of the other pairs may be just as old, so they are checked again.
   mutating func tryOthers() {
     guard let selected = session.selectedPair else { return }
     session.checklist.doubt(except: selected)
@@ -86,7 +86,7 @@ extension ICEAgent {
     session.checklist.trigger(index, first: true)
   }
 
-  /// As controlled agent, takes up the peer's nomination of a pair that works (RFC 8445 §7.3.1.5).
+  /// As controlled agent, accepts the peer's nomination of a working pair (RFC 8445 §7.3.1.5).
   mutating func acceptNomination(_ index: Int, now: Timestamp) {
     let pair = session.checklist[index]
     guard let selected = session.selectedPair, let current = session.checklist.index(id: selected) else {
@@ -161,7 +161,7 @@ extension ICEAgent {
       statistics.consentRequestsSent += 1
     case .expired:
       self.path = nil
-      // A restart under way goes on; a session that had chosen this route is over.
+      // A pending restart continues; a session that had selected this route is over.
       if session.selectedPair != nil { session.phase = .failed }
       return
     }

@@ -7,11 +7,11 @@ package import RTCWire
 /// appends events. After every call `nextDeadline` says when `deadlineReached` must be called; it may say "now". Media
 /// does not pass through here: send it along `selectedRoute`. Owned by one thread.
 package struct ICEAgent: ~Copyable {
-  /// Who nominates; conflicts with the peer's belief settle themselves.
+  /// Whether this agent nominates; role conflicts are resolved automatically.
   package internal(set) var role: ICERole
   /// How the agent stands, as the last `stateChanged` said; `new` at first.
   package internal(set) var state: ICEState = .new
-  /// Where media goes: the nominated pair's route or, before one is nominated, the best valid pair's. Nil when nothing works.
+  /// The route of media: the nominated pair's or, before a nomination, the best valid pair's. Nil if none works.
   package internal(set) var selectedRoute: Route?
   /// The candidates of this side, in the order they were added; a restart keeps them.
   package internal(set) var localCandidates: [ICECandidate] = []
@@ -20,8 +20,8 @@ package struct ICEAgent: ~Copyable {
   package internal(set) var statistics = ICEStatistics()
 
   let configuration: ICEConfiguration
-  /// The first 32 bits of all our transactions, by which answers are told from those for other agents of one port; the other
-  /// 64 are random.
+  /// The first 32 bits of all our transactions, which distinguish answers from those for other agents of one port; the
+  /// other 64 are random.
   package var transactionTag: UInt32
   var tieBreaker: UInt64
   var random: SeededGenerator
@@ -68,7 +68,7 @@ package struct ICEAgent: ~Copyable {
     session.checklist.reprioritize(role: role)
   }
 
-  /// Candidates of this agent, at any time; those of an address already known are ignored.
+  /// Adds candidates of this agent, at any time; known addresses are ignored.
   package mutating func addLocalCandidates(_ candidates: [ICECandidate], now: Timestamp) {
     for candidate in candidates where !localCandidates.contains(where: { $0.isSame(as: candidate) }) {
       localCandidates.append(candidate)
@@ -77,10 +77,10 @@ package struct ICEAgent: ~Copyable {
     rearm(now: now)
   }
 
-  /// The candidates of this agent as they are now. New ones are paired and checked, also while another pair is selected. Those
-  /// that are gone take their pairs with them; if the selected one is among these, the best other pair that works takes its
-  /// place at once, and the peer is told by a check.
-  /// - Parameter isComplete: no more are being gathered, so that checking may fail when nothing is left to check.
+  /// Replaces the candidates of this agent. New ones are paired and checked, even while another pair is selected.
+  /// Removed ones take their pairs with them; if the selected pair is among these, the best other working pair replaces
+  /// it at once, and a check notifies the peer.
+  /// - Parameter isComplete: gathering has ended, so that checking may fail when nothing is left to check.
   package mutating func setLocalCandidates(_ candidates: [ICECandidate], isComplete: Bool, now: Timestamp) {
     localGathering = isComplete ? .complete : .underWay
     let gone = localCandidates.filter { old in !candidates.contains { $0.isSame(as: old) } }
@@ -139,7 +139,7 @@ package struct ICEAgent: ~Copyable {
       let isFormer = current == nil && formerRemoteCredentials?.usernameFragment == usernameFragment
       if isFormer || current != nil && current != usernameFragment { return statistics.count(.unusableCandidate) }
     }
-    // Who opens connections has no port where one could be opened to him (RFC 6544 §4.5).
+    // An active candidate has no port that we could connect to (RFC 6544 §4.5).
     if candidate.tcpType == .active { return }
     guard CandidatePolicy.refusal(of: candidate.address) == nil else { return statistics.count(.unusableCandidate) }
     guard session.phase != .failed, !session.remoteCandidates.contains(where: { $0.isSame(as: candidate) })
@@ -150,7 +150,7 @@ package struct ICEAgent: ~Copyable {
     rearm(now: now)
   }
 
-  /// When all places are taken, those whose pairs have all failed give way.
+  /// If all places are taken, candidates whose pairs have all failed are replaced.
   private mutating func hasRoom(for candidate: ICECandidate) -> Bool {
     if session.remoteCandidates.count >= configuration.maximumRemoteCandidates { session.forgetFailedCandidates() }
     let sameAddress = session.remoteCandidates.count { $0.address.ip == candidate.address.ip }
@@ -198,7 +198,7 @@ package struct ICEAgent: ~Copyable {
     settle(now: now, events: &events)
   }
 
-  /// Does what is due at `now`; harmless when nothing is.
+  /// Performs everything that is due at `now`; without effect if nothing is.
   package mutating func deadlineReached(now: Timestamp, into batch: inout DatagramBatch, events: inout [ICEEvent]) {
     repeatDueChecks(now: now, into: &batch)
     evaluateNomination(now: now)
@@ -207,9 +207,11 @@ package struct ICEAgent: ~Copyable {
     settle(now: now, events: &events)
   }
 
-  /// Tells of authenticated traffic (an SRTCP report, say), at most a few times a second: on the selected route it keeps the
-  /// state from turning `disconnected`. Consent is another matter and needs answers to its own checks (RFC 7675 §5.1).
-  /// - Parameter route: the way it came; nil: the selected one. When it is another, the peer may have moved there.
+  /// Reports authenticated traffic (such as an SRTCP report), at most a few times a second: on the selected route it
+  /// keeps the state from becoming `disconnected`. Consent is separate and needs answers to its own checks (RFC 7675
+  /// §5.1).
+  /// - Parameter route: the route of the traffic; nil: the selected one. If it is another, the peer may have moved
+  ///   there.
   package mutating func noteAuthenticatedTraffic(at time: Timestamp, on route: Route? = nil) {
     if let route, let selected = path?.route, route.key != selected.key {
       follow(route, now: time)
@@ -230,7 +232,7 @@ package struct ICEAgent: ~Copyable {
   /// The remote peer's credentials of the current session; nil until `setRemote`, and again after a restart.
   package var remoteCredentials: ICECredentials? { session.remote?.credentials }
 
-  /// Of the selected route, smoothed; nil before the first measurement.
+  /// The round-trip time of the selected route, smoothed; nil before the first measurement.
   package var roundTripTime: TimeDelta? { path?.consent.roundTripTime }
 
   /// The candidates of the nominated pair of this session.
@@ -264,7 +266,7 @@ extension ICEAgent {
     session = new
   }
 
-  /// Brings state, route and deadlines up to date after a step and tells of changes.
+  /// Updates state, route and deadlines after a step and reports changes.
   mutating func settle(now: Timestamp, events: inout [ICEEvent]) {
     if let end = checkingEnd, now >= end { session.phase = .failed }
     let route = path?.route ?? validRoute
@@ -281,9 +283,9 @@ extension ICEAgent {
     rearm(now: now)
   }
 
-  /// When checking is given up unless something more comes: nil while pairs are still being checked. A pair that works and
-  /// that the peer never nominates is no hope any more when nothing was heard on it for the life of a consent; without this
-  /// end media would go there for ever (RFC 7675 §5.1).
+  /// The time at which checking is given up; nil while pairs are being checked. A working pair that the peer never
+  /// nominates is given up if nothing was heard on it for the lifetime of a consent; otherwise media would go there for
+  /// ever (RFC 7675 §5.1).
   private var checkingEnd: Timestamp? {
     guard case .checking(let since) = session.phase else { return nil }
     if let lostAt = session.selectionLostAt { return lostAt + configuration.consentLifetime }

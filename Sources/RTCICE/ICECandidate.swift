@@ -25,12 +25,12 @@ package struct ICECandidate: Hashable, Sendable {
   package var foundation: String
   /// The base of a reflexive candidate or the mapped address of a relayed one, for diagnostics.
   package var relatedAddress: SocketAddress?
-  /// What carries the datagrams of a candidate of ours on this machine; of no meaning for the remote peer's.
+  /// The carrier of a local candidate's datagrams; without meaning for remote candidates.
   package var carrier: Route.Kind
-  /// Who opens the TCP connection (RFC 6544 §4.5); nil for UDP. A passive one of ours stands for all connections that the
-  /// remote peer opens to its address; an active one is a connection that is open, to `relatedAddress`.
+  /// The TCP type (RFC 6544 §4.5); nil for UDP. A passive candidate of ours stands for all connections that the remote
+  /// peer opens to its address; an active one is an open connection to `relatedAddress`.
   package var tcpType: CandidateDescription.TCPType?
-  /// What the remote peer is told in place of the IP address: a name of multicast DNS, which hides it.
+  /// The name that is signaled in place of the IP address: a multicast DNS name, which hides it.
   package var signaledName: String?
 
   /// Takes all values as they are; nothing is checked.
@@ -78,7 +78,7 @@ package struct ICECandidate: Hashable, Sendable {
     address == other.address && carrier == other.carrier && tcpType == other.tcpType
   }
 
-  /// Checks are sent from it: the others of ours are other views of such a one (RFC 8445 §6.1.2.2).
+  /// Whether checks are sent from it: other local candidates are views of such a one (RFC 8445 §6.1.2.2).
   var isBase: Bool { kind == .host || kind == .relayed }
 }
 
@@ -158,7 +158,7 @@ extension CandidateDescription {
 }
 
 extension IPAddress {
-  /// The same address without its scope: what signalling and STUN carry.
+  /// The address without its scope, as in signaling and STUN.
   package var withoutScope: IPAddress {
     guard case .v6(let high, let low, _) = self else { return self }
     return .v6(high: high, low: low, scope: 0)
@@ -170,6 +170,6 @@ extension SocketAddress {
 }
 
 extension Route {
-  /// The route by which a pair is known: scopes differ between what is signalled and what the socket reports.
+  /// The key of a pair's route: scopes differ between signaled addresses and those that sockets report.
   var key: Route { Route(local: local.withoutScope, remote: remote.withoutScope, kind: kind) }
 }

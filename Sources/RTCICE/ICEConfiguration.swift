@@ -8,11 +8,11 @@ package struct ICEConfiguration: Sendable {
   package var hostCheckInterval: TimeDelta = .milliseconds(5)
   /// The first retransmission's wait; grows with the number of checks under way (RFC 8445 §14.3).
   package var initialRTO: TimeDelta = .milliseconds(500)
-  /// The same between hosts, where a round trip takes a few milliseconds. Less than the RFC's, so that one lost check is
-  /// no pause that anybody notices; browsers repeat theirs every 50 ms.
+  /// The initial timeout between hosts, where a round trip takes a few milliseconds. It is shorter than the RFC's, so
+  /// that one lost check causes no noticeable pause; browsers repeat theirs every 50 ms.
   package var initialHostRTO: TimeDelta = .milliseconds(100)
-  /// Where the doubling of that wait ends. The RFC goes on to 16 s; browsers check far more often, and on a lossy radio
-  /// link a viewer should not wait for so rare a repetition.
+  /// The maximum of the doubled timeout. The RFC allows 16 s; browsers check far more often, and on a lossy radio link
+  /// a viewer should not wait that long.
   package var maximumRTO: TimeDelta = .seconds(2)
   /// Rc: how often a check is sent before it fails (RFC 8489 §6.2.1); with `maximumRTO` that takes the RFC's 39.5 s.
   package var maximumTransmissions = 18
@@ -26,13 +26,13 @@ package struct ICEConfiguration: Sendable {
   package var consentLifetime: TimeDelta = .seconds(30)
   /// Silence after which the state turns `disconnected`.
   package var disconnectedAfter: TimeDelta = .seconds(5)
-  /// How long checking goes on before it may fail (RFC 8863 §4).
+  /// The minimum time of checking before failure (RFC 8863 §4).
   package var patience: TimeDelta = .milliseconds(39_500)
-  /// The same where the remote peer has our candidates and has no more of its own. RFC 8863 §4 forbids to fail at once when
-  /// nothing is left to check: a check from an address that the remote peer does not know itself may be on its way. It comes
+  /// The minimum time of checking if both sides have all candidates. RFC 8863 §4 forbids to fail at once when nothing
+  /// is left to check: a check from an address that the remote peer does not know itself may be on its way, and arrives
   /// within seconds or not at all.
   package var completePatience: TimeDelta = .seconds(5)
-  /// Which candidates of ours are used.
+  /// The kinds of our candidates that are used.
   package var transportPolicy = ICETransportPolicy.all
   /// Pairs that are checked at a time at most (RFC 8445 §6.1.2.5).
   package var maximumPairs = 100
@@ -40,7 +40,7 @@ package struct ICEConfiguration: Sendable {
   package var maximumReservedPairs = PeerLimits.reservedPairs
   /// Remote candidates kept at most, signalled and peer-reflexive.
   package var maximumRemoteCandidates = PeerLimits.remoteCandidates
-  /// Of those, at most so many of one IP address: relays and NATs have several, and nobody has a port scan done for him.
+  /// The maximum of those for one IP address: relays and NATs have several, but port scans must be impossible.
   package var maximumCandidatesOfOneAddress = 16
   /// Requests, repetitions included, that one IP address is sent without an answer, of one session.
   package var maximumUnansweredRequests = 500
@@ -51,7 +51,7 @@ package struct ICEConfiguration: Sendable {
   package init() {}
 }
 
-/// Who nominates (RFC 8445 §6.1.1).
+/// The role in nomination (RFC 8445 §6.1.1).
 package enum ICERole: Hashable, Sendable {
   case controlling
   case controlled
@@ -73,7 +73,7 @@ package enum ICEState: Hashable, Sendable {
   case failed
 }
 
-/// What the owner of an agent should know.
+/// An event for the owner of an agent.
 package enum ICEEvent: Hashable, Sendable {
   case stateChanged(ICEState)
   /// Media goes this way from now on. Comes before the first `connected` when data may already flow on a valid pair that
@@ -121,7 +121,7 @@ package struct ICEStatistics: Sendable {
   package internal(set) var requestsSent = 0
   /// Connectivity checks sent again because no answer came in time.
   package internal(set) var retransmissions = 0
-  /// Well-formed requests received, those that were then refused or dropped included.
+  /// Well-formed requests received, including those refused or dropped.
   package internal(set) var requestsReceived = 0
   /// Success responses sent.
   package internal(set) var responsesSent = 0
@@ -155,7 +155,7 @@ enum ICETimer: Int, CaseIterable, Sendable {
   case consent
   /// Checking may fail now.
   case patience
-  /// A description has changed the state, of which nothing has been told yet.
+  /// A description has changed the state, which has not been reported yet.
   case report
 }
 

@@ -14,7 +14,7 @@ extension ICECredentials {
   }
 }
 
-/// Our credentials with what is worked out from them once.
+/// Our credentials, with precomputed values.
 struct LocalIdentity {
   let credentials: ICECredentials
   let fragment: [UInt8]
@@ -27,7 +27,7 @@ struct LocalIdentity {
   }
 }
 
-/// The peer's credentials with what is worked out from them once.
+/// The peer's credentials, with precomputed values.
 struct RemoteIdentity {
   let credentials: ICECredentials
   let fragment: [UInt8]
@@ -52,7 +52,7 @@ package enum ICEDemultiplexer {
     return localUsernameFragment(of: message)
   }
 
-  /// The same of a message that was parsed already.
+  /// The local user name fragment of a parsed message.
   package static func localUsernameFragment(of message: STUNMessage) -> String? {
     guard message.header.class == .request, message.header.method == .binding, let fragment = message.receiverFragment,
       fragment.count <= 256

@@ -18,7 +18,7 @@ struct CheckTransaction {
   /// A request of the peer has already brought a repetition forward.
   var isExpedited = false
 
-  /// It is sent once more.
+  /// Advances the timer for a retransmission.
   mutating func advance(_ configuration: ICEConfiguration, now: Timestamp) {
     transmissions += 1
     let isLast = transmissions == configuration.maximumTransmissions
@@ -38,7 +38,7 @@ struct EarlyCheck {
   let fragment: [UInt8]
 }
 
-/// What belongs to one pair of credentials: an ICE restart begins a new one.
+/// The state of one pair of credentials: an ICE restart begins a new one.
 struct ICESession {
   enum Phase: Hashable {
     case awaitingRemote
@@ -52,9 +52,9 @@ struct ICESession {
   var remote: RemoteIdentity?
   var phase: Phase = .awaitingRemote
   var checklist: Checklist
-  /// As signalled.
+  /// The signaled candidates.
   var remoteCandidates: [ICECandidate] = []
-  /// What the peer says of its candidates (RFC 8838 §14).
+  /// The state of the peer's gathering (RFC 8838 §14).
   var remoteGathering = ICEGathering.underWay
   var earlyChecks: [EarlyCheck] = []
   var transactions: [CheckTransaction] = []
@@ -135,7 +135,7 @@ enum ICEGathering {
   case complete
 }
 
-/// The nominated pair's route, with all that sending on it needs: it outlives its session during a restart.
+/// The nominated pair's route, with all values for sending on it: it outlives its session during a restart.
 struct SelectedPath {
   let route: Route
   /// The base of ours that it leaves from.

@@ -8,7 +8,7 @@ import COpenSSL
     case counterMode
     /// Galois/counter mode (RFC 7714), to encrypt and authenticate. The IV has 12 bytes.
     case sealing
-    /// The same, to check and decrypt.
+    /// To verify and decrypt.
     case opening
   }
 
@@ -59,7 +59,7 @@ import COpenSSL
     precondition(range.lowerBound >= 0 && range.upperBound <= packet.count, "AES128: \(range) is not in the packet")
     guard !range.isEmpty else { return }
     var written: CInt = 0
-    // Both modes write as many bytes as they read, over them; the range was checked against the span.
+    // Both modes write as many bytes as they read, in place; the range was checked against the span.
     let done = unsafe packet.withUnsafeMutableBufferPointer { bytes in
       let start = unsafe bytes.baseAddress! + range.lowerBound
       return unsafe EVP_CipherUpdate(context, start, &written, start, CInt(range.count))
@@ -80,8 +80,8 @@ import COpenSSL
     guard done == 1 else { throw .openSSL() }
   }
 
-  /// Ends a packet that was opened.
-  /// - Throws: `authenticationFailed` when the tag at `offset` is another than that of the packet.
+  /// Ends the decryption of a packet.
+  /// - Throws: `authenticationFailed` if the tag at `offset` is not the packet's.
   @_lifetime(packet: copy packet)
   func checkTag(of packet: inout MutableSpan<UInt8>, at offset: Int) throws(SRTPError) {
     precondition(offset >= 0 && offset + Self.tagSize <= packet.count, "AES128: the tag is not in the packet")
@@ -92,7 +92,7 @@ import COpenSSL
     }
     guard done == 1 else { throw .openSSL() }
     guard finish() else {
-      ERR_clear_error()  // who reads the thread's queue next must not take this for theirs
+      ERR_clear_error()  // the next reader of the thread's error queue must not see this error
       throw .authenticationFailed
     }
   }

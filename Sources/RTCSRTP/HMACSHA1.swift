@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// HMAC-SHA-1 (RFC 2104) with one key. What the key does to SHA-1's state is computed once, for a packet to go on from a
+/// HMAC-SHA-1 (RFC 2104) with one key. The key's effect on SHA-1's state is computed once; each packet continues from a
 /// copy.
 struct HMACSHA1 {
   typealias Digest = InlineArray<20, UInt8>
@@ -17,8 +17,8 @@ struct HMACSHA1 {
     outer = Self.state(after: block.map { $0 ^ 0x5C })
   }
 
-  /// The digest of `message` and what follows it.
-  /// - Parameter word: four bytes more, the most significant first; nil for none.
+  /// The digest of `message` and `word`.
+  /// - Parameter word: four more bytes, the most significant first; nil for none.
   func digest(of message: Span<UInt8>, followedBy word: UInt32?) -> Digest {
     var state = inner
     Self.update(&state, message)

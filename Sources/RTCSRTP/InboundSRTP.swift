@@ -1,12 +1,12 @@
 import RTCPrimitives
 
-/// Checks and opens what a peer sends: any SSRC; the `PeerLimits.sources` that were heard last are remembered. Nothing
-/// changes here for a packet that is not genuine.
+/// Verifies and decrypts a peer's packets: any SSRC; the last `PeerLimits.sources` sources are remembered. A packet
+/// that is not authentic changes nothing.
 struct InboundSRTP: ~Copyable {
   private let profile: SRTPProfile
   private let rtp: PacketTransform
   private let rtcp: PacketTransform
-  /// Whoever has the keys could make them grow without end.
+  /// Limited, since a peer with the keys could make it grow without end.
   private var sources = SRTPSources(limit: PeerLimits.sources)
 
   init(_ profile: SRTPProfile, _ keys: SRTPSessionKeys) throws(SRTPError) {

@@ -1,6 +1,6 @@
 import RTCPrimitives
 
-/// Protects what one side sends: any SSRC, each with its own roll-over counter, replay window and SRTCP index.
+/// Encrypts the packets of one side: any SSRC, each with its own roll-over counter, replay window and SRTCP index.
 struct OutboundSRTP: ~Copyable {
   private let rtp: PacketTransform
   private let rtcp: PacketTransform

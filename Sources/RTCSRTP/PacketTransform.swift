@@ -1,7 +1,6 @@
 import RTCPrimitives
 
-/// How packets of SRTP, or those of SRTCP, are protected one way: what is left when the source and the index are known.
-/// Owned by one thread.
+/// The encryption of SRTP or SRTCP packets in one direction, given the source and the index. Owned by one thread.
 enum PacketTransform: ~Copyable {
   enum Direction {
     case inbound

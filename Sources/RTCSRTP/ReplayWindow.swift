@@ -1,4 +1,4 @@
-/// Which of a source's last `size` packets have come (RFC 3711 §3.3.2).
+/// The received ones among a source's last `size` packets (RFC 3711 §3.3.2).
 package struct ReplayWindow {
   package static let size = 1024
 
@@ -20,7 +20,7 @@ package struct ReplayWindow {
   /// Takes `index`, which passed `check`.
   package mutating func take(_ index: UInt64) {
     if let highest, index > highest {
-      // What falls out of the window makes room for those not heard of between the two.
+      // Packets that leave the window make room for the missing ones between the two.
       for passed in highest + 1..<min(index, highest + UInt64(Self.size)) + 1 {
         let (word, bit) = Self.place(passed)
         bits[word] &= ~bit

@@ -1,4 +1,4 @@
-/// The SRTCP index of what a source sends: from 0 on, 31 bits (RFC 3711 §3.4).
+/// The SRTCP index of an outgoing source: from 0 on, 31 bits (RFC 3711 §3.4).
 package struct ReportIndex {
   /// How many there are, and how many packets a key may protect (RFC 3711 §9.2).
   package static let limit: UInt64 = 1 << 31

@@ -7,7 +7,7 @@ struct SRTPLayout {
   let source: UInt32
   let sequenceNumber: UInt16
 
-  /// Nil for what is not RTP, or has less than `trailer` bytes after its header.
+  /// Nil if the packet is not RTP, or has less than `trailer` bytes after its header.
   init?(_ packet: Span<UInt8>, trailer: Int) {
     guard packet.count >= 12 + trailer, packet[0] >> 6 == 2 else { return nil }
     var size = 12 + 4 * Int(packet[0] & 0x0F)
@@ -32,7 +32,7 @@ struct SRTCPLayout {
 
   let source: UInt32
 
-  /// Nil for what is not RTCP, or has less than `trailer` bytes after its header.
+  /// Nil if the packet is not RTCP, or has less than `trailer` bytes after its header.
   init?(_ packet: Span<UInt8>, trailer: Int) {
     guard packet.count >= Self.headerSize + trailer, packet[0] >> 6 == 2 else { return nil }
     source = packet.word(at: 4)

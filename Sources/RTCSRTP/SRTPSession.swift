@@ -1,8 +1,8 @@
 package import RTCPrimitives
 
-/// SRTP and SRTCP (RFC 3711, RFC 7714) between two peers: protects what goes out, checks and opens what comes in, in
-/// place, by OpenSSL's ciphers, without allocating once an SSRC has been seen. Rollover counters and replay windows (1024
-/// packets) are kept per SSRC. Any SSRC is served; of those that come in, the `PeerLimits.sources` that were heard last are
+/// SRTP and SRTCP (RFC 3711, RFC 7714) between two peers: encrypts outgoing packets, verifies and decrypts incoming
+/// ones, in place, with OpenSSL's ciphers, without allocation once an SSRC is known. Rollover counters and replay
+/// windows (1024 packets) are kept per SSRC. Any SSRC is served; of incoming sources, the last `PeerLimits.sources` are
 /// remembered. Owned by one thread.
 package struct SRTPSession: ~Copyable {
   /// The free bytes that must follow a packet to be protected; more than any profile adds.
@@ -35,9 +35,9 @@ package struct SRTPSession: ~Copyable {
 
   /// Encrypts and authenticates the RTP packet in the first `count` bytes of `packet`.
   ///
-  /// Sequence numbers may go out of order within the last 1024, but never twice: a retransmission is a packet of its
+  /// Sequence numbers may be out of order within the last 1024, but never repeated: a retransmission is a packet of its
   /// own on the RTX stream.
-  /// - Returns: the protected packet's length.
+  /// - Returns: the length of the encrypted packet.
   /// - Throws: `malformed`, `replayed`, `tooOld`, `keyExpired`; the bytes are then undefined and must not be sent.
   @_lifetime(packet: copy packet)
   package mutating func protectRTP(_ packet: inout MutableSpan<UInt8>, count: Int) throws(SRTPError) -> Int {
@@ -68,7 +68,7 @@ package struct SRTPSession: ~Copyable {
     try inbound.unprotectRTCP(&packet)
   }
 
-  /// How many sources are remembered of what comes in.
+  /// The number of incoming sources remembered.
   package var inboundSources: Int { inbound.sourceCount }
 
   private static func checkHeadroom(_ room: Int, _ count: Int) {

@@ -1,8 +1,8 @@
 package import RTCPrimitives
 
-/// What protects one direction: keys and salts derived from a master key (RFC 3711 §4.3, without a derivation rate).
+/// The keys of one direction: keys and salts derived from a master key (RFC 3711 §4.3, without a derivation rate).
 package struct SRTPSessionKeys: Equatable {
-  /// Those of SRTP or of SRTCP.
+  /// The keys of SRTP or of SRTCP.
   package struct Stream: Equatable {
     /// 16 bytes.
     package var encryption: [UInt8]

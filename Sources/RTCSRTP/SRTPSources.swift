@@ -1,11 +1,11 @@
-/// What is remembered of each source of one direction, found by SSRC. Nothing is allocated for a source that is known.
+/// The state of each source of one direction, by SSRC. A known source needs no allocation.
 struct SRTPSources {
   /// Roll-over counters, indices and replay windows.
   struct State {
     var media = ReplayWindow()
-    /// Of what comes in.
+    /// The replay window of incoming reports.
     var reports = ReplayWindow()
-    /// Of what goes out.
+    /// The index of outgoing reports.
     var nextReport = ReportIndex()
   }
 
@@ -17,7 +17,7 @@ struct SRTPSources {
   /// The number of each one's last packet.
   private var heard: [UInt64] = []
   private var packets: UInt64 = 0
-  /// Where the last one was found: packets of a source come in a row.
+  /// The position of the last source found: packets of a source come in runs.
   private var recent = 0
 
   init(limit: Int?) { self.limit = limit }
@@ -33,7 +33,7 @@ struct SRTPSources {
   }
 
   /// The index of a packet from the source at `place`, nil for a new one.
-  /// - Throws: when it came before, is too old to tell, or is beyond the last.
+  /// - Throws: if the index is a replay, too old, or beyond the last.
   func checkedIndex(of packet: SRTPLayout, at place: Int?) throws(SRTPError) -> UInt64 {
     guard let place else { return try PacketIndex.estimate(packet.sequenceNumber, after: nil) }
     let index = try PacketIndex.estimate(packet.sequenceNumber, after: states[place].media.highest)
@@ -41,17 +41,18 @@ struct SRTPSources {
     return index
   }
 
-  /// The same for a report, which says its index.
+  /// Checks the index of a report.
+  /// - Throws: if the index is a replay or too old.
   func checkReport(_ index: UInt64, at place: Int?) throws(SRTPError) {
     if let place { try states[place].reports.check(index) }
   }
 
   func nextReport(at place: Int?) -> ReportIndex { place.map { states[$0].nextReport } ?? ReportIndex() }
 
-  /// Notes that a packet of `source` was protected or found to be genuine, and what that changes.
+  /// Records that a packet of `source` was encrypted or authenticated.
   ///
-  /// A new source takes the place of the one that was silent longest when there are as many as may be.
-  /// - Parameter place: what `find` said.
+  /// If the maximum number of sources is reached, a new one replaces the one that was silent longest.
+  /// - Parameter place: the result of `find`.
   mutating func note(_ source: UInt32, at place: Int?, _ change: (inout State) -> Void) {
     let place = place ?? enter(source)
     packets += 1

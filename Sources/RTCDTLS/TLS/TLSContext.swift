@@ -1,7 +1,8 @@
 import COpenSSL
 
-/// What the TLS connections of one client or one server share: versions, cipher suites, certificates. TLS 1.2 or 1.3, with
-/// `http/1.1` as application protocol (RFC 7301) unless a client wants none; every connection has a handshake of its own.
+/// The shared state of a client's or server's TLS connections: versions, cipher suites, certificates. TLS 1.2 or 1.3,
+/// with `http/1.1` as application protocol (RFC 7301) unless a client wants none; every connection has a handshake of
+/// its own.
 ///
 /// `@unchecked Sendable`: all stored properties are set once in `init`; OpenSSL never changes the context after its
 /// set-up here, locks its trust store, and counts references atomically, so any thread may open connections on it.
@@ -9,11 +10,11 @@ import COpenSSL
   package enum TrustRoots: Hashable, Sendable {
     /// The certificates that this machine trusts.
     case system
-    /// Those of a PEM file, and no others.
+    /// The certificates of a PEM file only.
     case file(String)
   }
 
-  /// What is spoken over TLS (RFC 7301).
+  /// The protocol over TLS (RFC 7301).
   package enum ApplicationProtocol: Hashable, Sendable {
     /// `http/1.1`.
     case http
@@ -24,8 +25,8 @@ import COpenSSL
   private let context: OpaquePointer
   private let role: Role
 
-  /// For clients, which check a server's chain of certificates, its dates and its host.
-  /// - Parameter applicationProtocol: what is to be spoken; nil: that is not said.
+  /// Makes the context of a client, which verifies a server's chain of certificates, its dates and its host.
+  /// - Parameter applicationProtocol: the protocol to announce; nil: none.
   package init(
     trusting roots: TrustRoots, applicationProtocol: ApplicationProtocol? = .http
   ) throws(TLSConfigurationError) {
@@ -50,9 +51,9 @@ import COpenSSL
     }
   }
 
-  /// For servers, which ask clients for no certificate.
+  /// Makes the context of a server, which requests no client certificate.
   /// - Parameters:
-  ///   - certificates: PEM; the server's own first, then those that vouch for it.
+  ///   - certificates: PEM; the server's own first, then its chain.
   ///   - privateKey: PEM without a passphrase; of the first certificate.
   package init(certificates: [UInt8], privateKey: [UInt8]) throws(TLSConfigurationError) {
     role = .server

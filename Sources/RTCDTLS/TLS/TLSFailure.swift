@@ -4,7 +4,7 @@ import COpenSSL
 package enum TLSFailure: Error, Hashable, Sendable {
   /// The server's certificate is not to be trusted, or not for the host that was asked for.
   case certificate(CertificateFault)
-  /// What came does not begin as TLS does: most likely the remote side speaks plain text there.
+  /// The received bytes are not TLS: most likely the server speaks plain text there.
   case notTLS
   /// The remote side refused, with this alert (RFC 8446 §6.2).
   case alert(UInt8)
@@ -24,11 +24,11 @@ package enum TLSFailure: Error, Hashable, Sendable {
     case notYetValid
     /// The application's own judge refused it.
     case refused
-    /// Of any other fault; OpenSSL's words.
+    /// Another fault; OpenSSL's words.
     case unusable(String)
   }
 
-  /// - Parameter verification: one of OpenSSL's `X509_V_…` numbers, what the check of the certificate came to.
+  /// - Parameter verification: one of OpenSSL's `X509_V_…` numbers, the result of verifying the certificate.
   init(_ error: OpenSSLError, verification: CInt) {
     switch error.tlsReason {
     case SSL_R_CERTIFICATE_VERIFY_FAILED: self = .certificate(CertificateFault(verification))

@@ -1,14 +1,14 @@
 import COpenSSL
 
-/// Which host a client wants to talk to: what the server's certificate must name (RFC 9525), and what it is told that it
-/// may choose the right one (SNI, RFC 6066 §3).
+/// The host of a client's connection: the name that the server's certificate must have (RFC 9525), and that the server
+/// gets to choose its certificate (SNI, RFC 6066 §3).
 package enum TLSHost: Hashable, Sendable {
   case name(String)
   /// An IPv4 or IPv6 address, without brackets.
   case address(String)
 }
 
-/// What a step of a `TLSSession` came to.
+/// The result of a step of a `TLSSession`.
 package enum TLSEvent: Hashable, Sendable {
   /// The handshake is complete; a client has checked the server's certificate.
   case connected
@@ -16,7 +16,7 @@ package enum TLSEvent: Hashable, Sendable {
   case data([UInt8])
   /// The remote side said goodbye (close_notify); nothing more will come.
   case closedByPeer
-  /// The session is of no more use. What it has to say about that to the remote side is in its output.
+  /// The session is unusable. Its output has the alert for the remote side.
   case failed(TLSFailure)
 }
 
@@ -65,7 +65,7 @@ package enum TLSEvent: Hashable, Sendable {
   /// Makes a client's first message; a server waits for it and does nothing.
   package func start() -> [TLSEvent] { advance() }
 
-  /// Takes what came from the remote side: any part of any number of records.
+  /// Takes received bytes: any part of any number of records.
   package func receive(_ bytes: Span<UInt8>) -> [TLSEvent] {
     if case .ended = state { return [] }
     ERR_clear_error()
@@ -94,14 +94,13 @@ package enum TLSEvent: Hashable, Sendable {
     precondition(result == 1 && count == bytes.count, "TLSSession: no memory for records")
   }
 
-  /// Says goodbye (close_notify) when connected. What the remote side has still to say is not awaited: its messages have
-  /// lengths of their own.
+  /// Sends close_notify if connected. The remote side's is not awaited, since its messages have lengths of their own.
   package func close() {
     closeOutput()
     state = .ended
   }
 
-  /// Says goodbye and goes on receiving.
+  /// Sends close_notify and continues to receive.
   package func closeOutput() {
     guard case .connected = state else { return }
     ERR_clear_error()
@@ -157,7 +156,7 @@ package enum TLSEvent: Hashable, Sendable {
     }
   }
 
-  /// What OpenSSL's `result` says of the step that it did not complete.
+  /// Handles OpenSSL's `result` of a step that it did not complete.
   private func handle(_ result: CInt, _ events: inout [TLSEvent]) {
     switch unsafe SSL_get_error(ssl, result) {
     case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return
@@ -196,7 +195,7 @@ package enum TLSEvent: Hashable, Sendable {
     case .name(let written):
       // A fully qualified name's last dot is no part of certificates and SNI.
       let name = written.hasSuffix(".") ? String(written.dropLast()) : written
-      // Names in the subject's common name count no more, nor do wildcards that are a part of a label (RFC 9525 §6.3).
+      // Names in the subject's common name do not count any more, nor do wildcards within a label (RFC 9525 §6.3).
       let flags = UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS)
       unsafe X509_VERIFY_PARAM_set_hostflags(rules, flags)
       guard !name.isEmpty, unsafe X509_VERIFY_PARAM_set1_host(rules, name, name.utf8.count) == 1,

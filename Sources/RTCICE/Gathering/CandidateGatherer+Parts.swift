@@ -7,7 +7,7 @@ extension CandidateGatherer {
     package var address: SocketAddress
     /// The interface, for the scope of link-local IPv6 addresses.
     package var interfaceIndex: UInt32
-    /// What carries the candidate's datagrams.
+    /// The carrier of the candidate's datagrams.
     package var carrier: Route.Kind
 
     /// A base on the loop's first UDP port unless `carrier` says otherwise.
@@ -20,7 +20,7 @@ extension CandidateGatherer {
 
   /// A STUN or TURN server at one resolved address.
   package struct Server: Sendable {
-    /// What carries our requests, best first: relayed candidates of equal servers are preferred in this order.
+    /// The transport of our requests, best first: relayed candidates of equal servers are preferred in this order.
     package enum Transport: Int, Sendable {
       case udp
       case tcp
@@ -35,9 +35,9 @@ extension CandidateGatherer {
     package var transport: Transport
     /// The number of the allocation in the loop, as in `Route.Kind.relay`; nil of a STUN server.
     package var relayNumber: UInt16?
-    /// As configured; empty where the server asks for none.
+    /// The configured user name; empty if the server needs none.
     package var username: String
-    /// As configured; empty where the server asks for none.
+    /// The configured password; empty if the server needs none.
     package var credential: String
 
     /// A STUN server.

@@ -1,11 +1,11 @@
 package import RTCPrimitives
 
 extension CandidateGatherer {
-  /// Wraps the datagrams of the batch, from `first` on, that go by a relay: as ChannelData in their places where the peer has a
-  /// channel, else as Send indications at the batch's end. Asks for permissions and channels that are missing. Datagrams of
-  /// other gatherers' allocations are left as they are, like all that go by no relay.
+  /// Wraps the datagrams of the batch, from `first` on, that go through a relay: in place as ChannelData if the peer
+  /// has a channel, else as Send indications at the batch's end. Requests missing permissions and channels. Datagrams
+  /// of other gatherers' allocations, and those without a relay, are unchanged.
   ///
-  /// With a channel a datagram costs one look-up, a run to one peer only one for all, and nothing is allocated.
+  /// With a channel, a datagram costs one look-up, a run to one peer only one for all, and no allocation.
   package mutating func encapsulate(_ batch: inout DatagramBatch, from first: Int, now: Timestamp) {
     var latest: Channel?
     var isLeft = false
@@ -36,7 +36,7 @@ extension CandidateGatherer {
     return Channel(peer: peer, number: number, server: allocations[index].link.route)
   }
 
-  /// Relays what has no channel.
+  /// Relays the datagrams without a channel.
   private mutating func indicate(_ batch: inout DatagramBatch, from first: Int, now: Timestamp) {
     let numbers = allocations.map(\.relayNumber)
     var datagrams: [(route: Route, bytes: [UInt8])] = []

@@ -1,19 +1,19 @@
 package import RTCPrimitives
 import RTCWire
 
-/// Gathers the candidates of a set of sockets, and relays through TURN servers (RFC 8445 §5.1.1, RFC 8489, RFC 8656), without
-/// sockets, clocks and names.
+/// Gathers the candidates of a set of sockets, and relays through TURN servers (RFC 8445 §5.1.1, RFC 8489, RFC 8656),
+/// without sockets, clocks and names.
 ///
-/// The owner hands in the sockets' addresses (`setBases`), servers by their resolved addresses (`add`), what comes from them
-/// (`receive`) and the time. All servers are asked at once; one allocation serves all peers. After every call, `nextDeadline`
-/// says when `deadlineReached` must be called; it may say "now". Owned by one thread.
+/// The owner passes the sockets' addresses (`setBases`), servers by their resolved addresses (`add`), datagrams from
+/// them (`receive`) and the time. All servers are asked at once; one allocation serves all peers. After every call,
+/// `nextDeadline` says when `deadlineReached` must be called; it may say "now". Owned by one thread.
 package struct CandidateGatherer: ~Copyable {
   /// Something worth knowing to the owner.
   package enum Event: Hashable, Sendable {
     /// `candidates` or `isComplete` is another one now.
     case candidatesChanged
-    /// The server is of no use, for now or for ever. Where another attempt makes sense it is made without being asked for;
-    /// on a stream that broke, it is the owner's, who removes the server, connects, and adds it again.
+    /// The server is unusable, for now or for good. Where another attempt makes sense, it follows by itself; for a
+    /// broken stream the owner must remove the server, connect, and add it again.
     case serverFailed(id: Int, ICEServerFailure)
     /// The server has answered for the first time, after a failure, or with another address. `after`: since it was asked.
     case serverAnswered(id: Int, after: TimeDelta, mapped: SocketAddress?, relayed: SocketAddress?)
@@ -38,8 +38,8 @@ package struct CandidateGatherer: ~Copyable {
 
   // MARK: - What to gather from
 
-  /// The sockets' addresses as they are now: at first, and after every change of the network. What no longer has a base goes
-  /// at once; servers are asked again, for the way to them may be another one now.
+  /// Sets the sockets' present addresses: at first, and after every change of the network. Candidates without a base
+  /// are removed at once; servers are asked again, as the path to them may have changed.
   package mutating func setBases(
     _ bases: [Base], now: Timestamp, into batch: inout DatagramBatch, events: inout [Event]
   ) {
@@ -59,9 +59,9 @@ package struct CandidateGatherer: ~Copyable {
     settle(now: now, events: &events)
   }
 
-  /// A server to be asked, beginning at once. One of the same `id` gives way; where only the credentials differ, an
-  /// allocation that works goes on with the old ones (others would be refused, RFC 8656 §5), and the next one is made with the
-  /// new. Two servers may differ in the STUN and TURN role alone; a second one of the same role, address and transport is
+  /// Adds a server and asks it at once. It replaces one of the same `id`; if only the credentials differ, a working
+  /// allocation continues with the old ones (others would be refused, RFC 8656 §5), and the next one uses the new. Two
+  /// servers may differ in the STUN and TURN role only; a second one of the same role, address and transport is
   /// refused.
   package mutating func add(
     _ server: Server, now: Timestamp, into batch: inout DatagramBatch, events: inout [Event]
@@ -117,8 +117,8 @@ package struct CandidateGatherer: ~Copyable {
   /// servers none.
   package func expects(_ route: Route) -> Bool { places.find(route) != nil }
 
-  /// Takes a datagram, or a message from a stream, that came from a server.
-  /// - Returns: what a relay carried from a peer: where it lies in `bytes`, and its way, whose kind is `.relay`.
+  /// Takes a datagram, or a message from a stream, of a server.
+  /// - Returns: a relayed datagram of a peer: its range in `bytes`, and its route, whose kind is `.relay`.
   package mutating func receive(
     _ bytes: Span<UInt8>, route: Route, now: Timestamp, into batch: inout DatagramBatch, events: inout [Event]
   ) -> (range: Range<Int>, route: Route)? {
@@ -137,7 +137,7 @@ package struct CandidateGatherer: ~Copyable {
     return nil
   }
 
-  /// Does what is due at `now`; harmless when nothing is.
+  /// Performs everything that is due at `now`; without effect if nothing is.
   package mutating func deadlineReached(now: Timestamp, into batch: inout DatagramBatch, events: inout [Event]) {
     for i in queries.indices where queries[i].nextDeadline <= now {
       if queries[i].nextAt <= now, isKept(elsewhere: i) { queries[i].rest(now: now) }
@@ -188,7 +188,7 @@ package struct CandidateGatherer: ~Copyable {
     }
   }
 
-  /// Brings candidates and deadlines up to date after a step and tells of changes.
+  /// Updates candidates and deadlines after a step and reports changes.
   private mutating func settle(now: Timestamp, events: inout [Event]) {
     let gathered = CandidateList(bases: bases, queries: queries, allocations: allocations).candidates
     let nowComplete = pendingUntil.map { $0 <= now } ?? true

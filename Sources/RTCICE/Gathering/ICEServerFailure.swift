@@ -11,7 +11,7 @@ package enum ICEServerFailure: Error, Hashable, Sendable {
   case unauthorized
   /// The server took the credentials once, and refuses them now (401): they have expired.
   case credentialsExpired
-  /// The server's rules forbid what was asked (403); its reason, which may be empty.
+  /// The server's rules forbid the request (403); its reason, which may be empty.
   case forbidden(reason: String)
   /// The user has as many allocations as the server allows (486).
   case quotaReached

@@ -1,9 +1,9 @@
 import RTCPrimitives
 import RTCWire
 
-/// A user name and password for a server, and what the server asks them to be used with (RFC 8489 §9.2).
+/// A user name and password for a server, and the server's authentication challenge (RFC 8489 §9.2).
 struct LongTermCredential {
-  /// What authenticates a request.
+  /// The values that authenticate a request.
   struct Challenge {
     let realm: [UInt8]
     let nonce: [UInt8]
@@ -11,15 +11,16 @@ struct LongTermCredential {
   }
 
   enum Verdict {
-    /// The same request is worth sending again, with the new challenge.
+    /// Send the same request again, with the new challenge.
     case again
     case failed(ICEServerFailure)
   }
 
-  /// So many refusals in a row are taken before the server is given up: a nonce may have expired just now, and its
-  /// successor too, but not again and again.
+  /// The number of consecutive refusals before the server is given up: a nonce may have expired just now, and its
+  /// successor too, but not repeatedly.
   private static let maximumRefusals = 4
-  /// The same for 401 with ever new nonces, which restarted servers send and others send for a wrong password.
+  /// The number of consecutive 401 responses with new nonces, which restarted servers send, and others send for a wrong
+  /// password.
   private static let maximumRejections = 2
 
   let username: [UInt8]
@@ -45,7 +46,7 @@ struct LongTermCredential {
     wereAccepted = true
   }
 
-  /// Another server is asked from now on.
+  /// Forgets the challenge, because another server is asked.
   mutating func forgetChallenge() {
     challenge = nil
     refusals = 0
@@ -72,7 +73,7 @@ struct LongTermCredential {
       }
     }
     guard refusals <= Self.maximumRefusals else {
-      // A later attempt begins with a nonce that is stale for good reason.
+      // A later attempt rightly begins with a stale nonce.
       refusals = 0
       return .failed(.staleNonces)
     }

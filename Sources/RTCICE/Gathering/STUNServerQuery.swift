@@ -1,11 +1,12 @@
 import RTCPrimitives
 import RTCWire
 
-/// Learns from one STUN server what address a NAT gives to our socket (RFC 8445 §5.1.1.2), and keeps that mapping alive.
+/// Learns from one STUN server the address that a NAT assigns to our socket (RFC 8445 §5.1.1.2), and keeps that mapping
+/// alive.
 ///
-/// A peer that comes later is told the address at once, so the mapping must still be there then: a Binding request goes out
-/// every 15…25 s, for NATs forget UDP after 30 s or more (RFC 4787 §4.3 asks for 2 min, few devices do). Where there is no NAT
-/// there is nothing to keep, and the server is left alone.
+/// Peers that connect later get the address at once, so the mapping must still exist then: a Binding request is sent
+/// every 15…25 s, as NATs forget UDP after 30 s or more (RFC 4787 §4.3 requires 2 min, few devices comply). Without a
+/// NAT, no further requests are sent.
 struct STUNServerQuery {
   private(set) var link: ServerLink
   let startedAt: Timestamp
@@ -29,7 +30,7 @@ struct STUNServerQuery {
   /// The server has answered its latest request.
   var isHealthy: Bool { mappedAddress != nil && !isFailing }
 
-  /// There is a NAT in between.
+  /// Whether there is a NAT.
   var isTranslated: Bool { mappedAddress != nil && mappedAddress != link.localAddress?.withoutScope }
 
   mutating func ask(now: Timestamp, into batch: inout DatagramBatch) {

@@ -4,9 +4,9 @@ import RTCWire
 /// The way to one server: requests that are under way, credentials, redirections.
 struct ServerLink {
   enum Outcome {
-    /// Nothing of ours, or nothing that may be believed.
+    /// Not for us, or not authentic.
     case ignored
-    /// The request is to be written anew.
+    /// The request is to be written again.
     case again(ServerTransaction)
     case success(ServerTransaction)
     case error(ServerTransaction, STUNErrorCode)
@@ -21,11 +21,11 @@ struct ServerLink {
   private static let plainMessageCapacity = 640
 
   private(set) var server: CandidateGatherer.Server
-  /// Where requests go; a redirection changes it.
+  /// The route of requests; a redirection changes it.
   private(set) var route: Route
   private(set) var credential: LongTermCredential
   private(set) var transactions: [ServerTransaction] = []
-  /// Of the latest request that was sent once.
+  /// The round-trip time of the latest request without retransmission.
   private(set) var roundTripTime: TimeDelta?
   /// The address on this machine that the server's latest answer came to.
   private(set) var localAddress: SocketAddress?
@@ -113,8 +113,8 @@ struct ServerLink {
     }
   }
 
-  /// Repeats what is due.
-  /// - Returns: the requests that are given up, and why.
+  /// Repeats due requests.
+  /// - Returns: the requests that are given up, and the reasons.
   mutating func repeatDue(now: Timestamp, into batch: inout DatagramBatch) -> [(ServerTransaction, ICEServerFailure)] {
     var givenUp: [(ServerTransaction, ICEServerFailure)] = []
     for i in transactions.indices where transactions[i].dueAt <= now {
@@ -136,7 +136,7 @@ struct ServerLink {
 
   // MARK: - Receiving
 
-  /// Judges a response; what it says beside success or error is the caller's to read.
+  /// Evaluates a response; the caller reads its further attributes.
   mutating func take(_ message: STUNMessage, on route: Route, now: Timestamp) -> Outcome {
     let id = message.header.transactionID
     guard let index = transactions.firstIndex(where: { $0.id == id }) else { return .ignored }
@@ -186,8 +186,8 @@ struct ServerLink {
 
   // MARK: - Redirection
 
-  /// The server names another one of its kind (300, RFC 8489 §10). The request is then to be written anew.
-  /// - Returns: why not; nil when it is asked from now on.
+  /// The server names another server of its kind (300, RFC 8489 §10). The request is then to be written again.
+  /// - Returns: the reason for refusing; nil if the other server is asked from now on.
   mutating func redirect(by message: STUNMessage) -> ICEServerFailure? {
     guard let address = message.alternateServer else { return .malformedAnswer(missing: "an alternate server") }
     guard address.ip.isV4 == route.remote.ip.isV4, isAskable(address), !visited.contains(address),

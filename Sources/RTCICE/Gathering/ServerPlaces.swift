@@ -8,8 +8,8 @@ struct ServerPlaces {
     var allocation: Int?
   }
 
-  /// The parts of a route that tell servers apart: of a stream its number, of UDP the server's address, and ours where it is
-  /// said.
+  /// The parts of a route that distinguish servers: for a stream its number, for UDP the server's address, and ours if
+  /// it is given.
   private struct Key: Hashable {
     let kind: Route.Kind
     let local: SocketAddress?
@@ -44,7 +44,7 @@ struct ServerPlaces {
     return haveLocals ? places[Key(route, withLocal: true)] : nil
   }
 
-  /// Another server of the same role is there already.
+  /// Whether there is another server of the same role.
   func contains(_ server: CandidateGatherer.Server) -> Bool {
     let place = places[Key(server.route, withLocal: Self.hasLocal(server.route))]
     return (server.isRelay ? place?.allocation : place?.query) != nil

@@ -44,7 +44,7 @@ struct ServerTransaction {
   private(set) var transmissions = 1
   private var wait: TimeDelta
   private(set) var dueAt: Timestamp
-  /// It stands for an earlier one, which the server did not accept.
+  /// Whether it repeats an earlier one that the server did not accept.
   let isReissue: Bool
   /// An answer of wrong integrity came; it counts as none (RFC 8489 §9.2.5).
   var isMarred = false
@@ -73,7 +73,7 @@ struct ServerTransaction {
   /// The server did not take it the first time that it was sent.
   var tookDetour: Bool { isReissue || firstWait > .zero && transmissions > 1 }
 
-  /// It is sent once more.
+  /// Advances the timer for a retransmission.
   mutating func advance(now: Timestamp) {
     transmissions += 1
     wait = isLastTransmission ? firstWait * Self.finalWaitFactor : wait * 2

@@ -1,7 +1,7 @@
 import RTCPrimitives
 import RTCWire
 
-/// What the server answers, and what follows when it does not.
+/// The server's answers, and their absence.
 extension TURNAllocation {
   /// - Returns: false when the message answers none of our requests.
   mutating func take(
@@ -97,7 +97,7 @@ extension TURNAllocation {
       if code == .allocationMismatch {
         lose(.allocationLost, now: now, into: &batch, events: &events)
       } else if case .permissions(let ips) = request.purpose, ips.count > 1 {
-        // One of them spoils it for the others (RFC 8656 §10.2).
+        // One forbidden address fails the whole request (RFC 8656 §10.2).
         for ip in ips { send(.permissions([ip]), isReissue: true, now: now, into: &batch) }
       } else {
         gaveUp(request, failure, now: now, into: &batch, events: &events)
@@ -167,7 +167,7 @@ extension TURNAllocation {
     case let failure where failure.mayPass:
       lease.refreshAt = now + (lease.expiresAt - now) / 2
     default:
-      // It serves until its time is over; by then the application may have found newer credentials.
+      // It works until it expires; by then the application may have newer credentials.
       lease.isLast = true
       lease.refreshAt = .distantFuture
       events.append(.serverFailed(id: link.server.id, failure))
@@ -205,6 +205,6 @@ extension TURNAllocation {
     }
   }
 
-  /// A stream that does not answer is broken: whoever opened it opens another one.
+  /// A stream without answers is broken: its owner opens another one.
   private var canRetry: Bool { link.server.transport == .udp }
 }

@@ -5,7 +5,7 @@ import RTCWire
 extension TURNAllocation {
   // MARK: - From peers
 
-  /// What a ChannelData message carries: where it lies, and the way it came. Allocates nothing.
+  /// The content of a ChannelData message: its range and route. Allocates nothing.
   mutating func unwrapChannelData(_ bytes: Span<UInt8>, now: Timestamp) -> (range: Range<Int>, route: Route)? {
     guard let header = TURNChannelHeader(parsing: bytes), header.length > 0, let peer = channels.peer(of: header.number)
     else { return nil }
@@ -13,7 +13,7 @@ extension TURNAllocation {
     return received(from: peer, range: TURNChannelHeader.size..<end, now: now)
   }
 
-  /// What a Data indication carries.
+  /// The content of a Data indication.
   mutating func unwrapIndication(_ message: STUNMessage, now: Timestamp) -> (range: Range<Int>, route: Route)? {
     guard message.header.class == .indication, message.header.method == .data, let peer = message.xorPeerAddress,
       peer.isOfOneHost, let range = message.dataRange, !range.isEmpty
@@ -57,7 +57,7 @@ extension TURNAllocation {
     case .underWay: hold(datagram, to: peer, now: now)
     }
     indicate(datagram, to: peer, into: &batch)
-    // ICE's checks alone are worth no channel: most of them go to addresses that come to nothing.
+    // Checks of ICE alone do not justify a channel: most of them go to addresses that will not be used.
     if datagram[0] > 3, let place = channels.want(peer, now: now) { send(.channel(place), now: now, into: &batch) }
   }
 

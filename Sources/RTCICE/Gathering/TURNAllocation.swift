@@ -22,11 +22,12 @@ struct TURNAllocation {
 
   /// Datagrams that wait for a permission, at most.
   static let heldLimit = 32
-  /// What has waited longer is of no use any more.
+  /// Datagrams that have waited longer are dropped.
   static let heldTime = TimeDelta.seconds(2)
   /// Addresses in one CreatePermission request, so that it stays small.
   static let addressesPerRequest = 16
-  /// So many Refresh requests in a row without an answer, each sent seven times, and the allocation counts as lost.
+  /// The number of consecutive Refresh requests without an answer, each sent seven times, after which the allocation
+  /// counts as lost.
   static let maximumUnansweredRefreshes = 3
   /// An allocation that lived so long is asked for again at once when it is lost.
   static let provenTime = TimeDelta.seconds(60)
@@ -40,7 +41,7 @@ struct TURNAllocation {
   var channels = TURNChannels()
   var held: [HeldDatagram] = []
   var backoff = RetryBackoff()
-  /// It was granted or refused once.
+  /// Whether it was granted or refused once.
   var hasSettled = false
   /// An IPv6 address is asked for beside the IPv4 one (RFC 8656 §7.1), until a server does not like that.
   var wantsBothFamilies = true
@@ -121,7 +122,7 @@ struct TURNAllocation {
     }
   }
 
-  /// Begins anew with nothing, at once: our own address has changed, so that the server does not know us any more.
+  /// Starts again from nothing, at once: our own address has changed, so the server does not know us any more.
   mutating func startAnew(now: Timestamp, into batch: inout DatagramBatch) {
     clear()
     backoff.reset()

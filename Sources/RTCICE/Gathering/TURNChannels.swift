@@ -13,7 +13,7 @@ struct TURNChannels {
     case bound
     /// Not asked for again before.
     case refused(until: Timestamp)
-    /// It lapses.
+    /// It is about to expire.
     case resting
   }
 
@@ -36,13 +36,13 @@ struct TURNChannels {
     }
   }
 
-  /// So many are in use at most; the datagrams of other peers go by Send indications.
+  /// The maximum number in use; datagrams of other peers are sent as Send indications.
   static let limit = 256
   private static let lifetime = TimeDelta.seconds(600)
   private static let refreshInterval = TimeDelta.seconds(540)
-  /// One that was not used for so long is let go.
+  /// A channel that was unused for this time is released.
   private static let idleTime = TimeDelta.seconds(240)
-  /// The least use must be so long ago before a channel gives way to a new peer.
+  /// The minimum time since the last use before a channel is reassigned to another peer.
   private static let yieldTime = TimeDelta.seconds(30)
   private static let refusalTime = TimeDelta.seconds(600)
   /// A number may serve another peer so long after it was last asked for: its lifetime and 5 min.
@@ -72,7 +72,7 @@ struct TURNChannels {
     return slots[place].peer
   }
 
-  /// The place of a channel that is to be bound for `peer` now; nil when it is under way, refused, or there is no room.
+  /// The index of a channel to bind for `peer` now; nil if binding is under way or refused, or there is no room.
   mutating func want(_ peer: SocketAddress, now: Timestamp) -> Int? {
     if let place = places[peer] {
       switch slots[place].phase {

@@ -1,14 +1,14 @@
 import RTCPrimitives
 import RTCWire
 
-/// What a TURN server has granted (RFC 8656 §7.3).
+/// An allocation granted by a TURN server (RFC 8656 §7.3).
 struct TURNLease {
-  /// Its longest believed life.
+  /// The maximum lifetime that is believed.
   private static let longestLifetime: UInt32 = 3_600
   /// Between Refresh requests where a NAT in between could forget us, plus up to 5 s. One that is idle is refreshed so often
   /// because it serves peers that come later; and a server that was restarted is noticed.
   private static let natInterval = TimeDelta.seconds(20)
-  /// The same where no NAT is in between, and on streams.
+  /// The refresh interval without a NAT, and on streams.
   private static let calmInterval = TimeDelta.seconds(60)
 
   /// One relayed address, or one of each family, IPv4 first.

@@ -1,13 +1,13 @@
 import RTCPrimitives
 
-/// Which addresses an allocation may exchange datagrams with (RFC 8656 §9), as far as we know.
+/// The addresses with which an allocation may exchange datagrams (RFC 8656 §9), as far as known.
 ///
-/// A permission lasts 5 min. One that was used lately is asked for again after 4; the others lapse. Ports do not count.
+/// A permission lasts 5 min. A recently used one is renewed after 4; the others expire. Ports are ignored.
 struct TURNPermissions {
   enum Standing {
     case granted
     case underWay
-    /// Nothing is known: it has to be asked for now, and counts as asked for.
+    /// Unknown: it is to be requested now, and counts as requested.
     case wanted
     case refused
   }
@@ -17,15 +17,15 @@ struct TURNPermissions {
     var isUnderWay = true
     var grantedUntil = Timestamp(nanoseconds: .min)
     var refusedUntil = Timestamp(nanoseconds: .min)
-    /// When it is to be asked for again.
+    /// The time of the renewal.
     var refreshAt = Timestamp.distantFuture
   }
 
-  /// So many are kept at most; the least recently used goes first.
+  /// The maximum number; the least recently used is removed first.
   static let limit = 256
   private static let lifetime = TimeDelta.seconds(300)
   private static let refreshInterval = TimeDelta.seconds(240)
-  /// Those due within so much time are asked for in one request.
+  /// Permissions due within this time are renewed by one request.
   private static let gatheringTime = TimeDelta.seconds(20)
   /// A refused one is not asked for again before.
   private static let refusalTime = TimeDelta.seconds(60)
@@ -38,7 +38,7 @@ struct TURNPermissions {
   /// When `due` has something; `distantFuture` when nothing lapses.
   var nextRefresh: Timestamp { entries.values.reduce(.distantFuture) { $1.isUnderWay ? $0 : min($0, $1.refreshAt) } }
 
-  /// Something is to be sent to `ip`.
+  /// A datagram is to be sent to `ip`.
   mutating func use(_ ip: IPAddress, now: Timestamp) -> Standing {
     guard var entry = entries[ip] else {
       if entries.count >= Self.limit { removeLeastRecentlyUsed() }
@@ -76,7 +76,7 @@ struct TURNPermissions {
     }
   }
 
-  /// No answer came: what is still granted is asked for again soon, the rest when it is used.
+  /// There was no answer: granted permissions are renewed soon, the others when used.
   mutating func giveUp(_ ips: [IPAddress], now: Timestamp) {
     for ip in ips {
       guard let entry = entries[ip] else { continue }
@@ -89,7 +89,7 @@ struct TURNPermissions {
     }
   }
 
-  /// Those to be asked for again now, which then count as asked for. Forgets those that nobody used.
+  /// The permissions to renew now, which then count as requested. Removes unused ones.
   mutating func due(now: Timestamp) -> [IPAddress] {
     guard nextRefresh <= now else { return [] }
     var ips: [IPAddress] = []

@@ -50,7 +50,7 @@ extension SCTPAssociation {
 
   // MARK: Shutdown
 
-  /// Goes on with an end in good order when everything has been acknowledged.
+  /// Continues a graceful shutdown when all chunks are acknowledged.
   mutating func continueShutdown(_ now: Timestamp) {
     guard retransmission.isEmpty, sendQueue.isEmpty else { return }
     switch state {
@@ -80,7 +80,7 @@ extension SCTPAssociation {
 
   mutating func shutdownTimedOut(_ now: Timestamp) {
     if case .shutdownAckSent = state, errorCount >= options.maximumRetransmissions {
-      // All that was sent has arrived, both ways; only the last word is missing, and the peer may be gone already.
+      // All messages have arrived in both directions; only the last chunk is missing, and the peer may be gone already.
       return close(.shutDown)
     }
     guard countError() else { return }
@@ -105,7 +105,7 @@ extension SCTPAssociation {
     switch state {
     case .established, .shutdownPending: state = .shutdownReceived
     case .shutdownSent:
-      // Both at once (RFC 9260 §9.2).
+      // Both sides began to shut down (RFC 9260 §9.2).
       state = .shutdownAckSent
       sendShutdownAck()
       timers[.shutdown] = now + rto.timeout

@@ -39,12 +39,12 @@ extension SCTPAssociation {
     switch state {
     case .closed: return
     case .cookieWait, .cookieEchoed:
-      // Both begin at once: the answer says what our own INIT says (RFC 9260 §5.2.1).
+      // Both sides began at once: the answer repeats our own INIT (RFC 9260 §5.2.1).
       let record = record(of: received, known: pending, tag: localTag, tsn: localInitialTSN)
       pending = record
       answer(received, record)
     case .established, .shutdownPending, .shutdownSent, .shutdownReceived:
-      // Late, or a peer that begins anew: only a cookie that comes back can tell (RFC 9260 §5.2.2).
+      // A late INIT, or a peer that has restarted: only a returned cookie can decide (RFC 9260 §5.2.2).
       let (tag, tsn) = (makeTag(), TSN(UInt32(truncatingIfNeeded: random.next())))
       let record = record(of: received, known: restarting, tag: tag, tsn: tsn)
       restarting = record
@@ -53,7 +53,7 @@ extension SCTPAssociation {
     }
   }
 
-  /// What the peer says, with a cookie that stands for it. The same INIT gets the same answer.
+  /// Makes the record of the peer's INIT, which its cookie stands for. The same INIT gets the same answer.
   private mutating func record(of received: SCTPInitiation, known: Pending?, tag: UInt32, tsn: TSN) -> Pending {
     if let known, known.peer == received { return known }
     var cookie: [UInt8] = []
@@ -64,7 +64,7 @@ extension SCTPAssociation {
   private mutating func answer(_ received: SCTPInitiation, _ record: Pending) {
     var answer = localInitiation(tag: record.localTag, tsn: record.localTSN)
     answer.cookie = record.cookie
-    // Only who has said that it knows of it is told (see `sendInitiation`).
+    // Only a peer that has announced it gets the parameter (see `sendInitiation`).
     if !received.capabilities.acceptsZeroChecksum { answer.capabilities.acceptsZeroChecksum = false }
     answer.unrecognized = received.unrecognized
     builder.addAlone(answer.size, tag: received.initiateTag) { answer.write(into: &$0) }
@@ -111,9 +111,9 @@ extension SCTPAssociation {
     establish(localTSN: localInitialTSN, now: now)
   }
 
-  /// The peer began anew, and has proved it: what there was is gone (RFC 9260 §5.2.4.1). Data channels end with their
-  /// association, and RFC 8831 knows no restart, so that the new one is refused. To go on would let the peer empty the window
-  /// again and again while messages of before still wait to be taken.
+  /// The peer has restarted, and proved it: the former association is gone (RFC 9260 §5.2.4.1). Data channels end with
+  /// their association, and RFC 8831 has no restart, so the new one is refused. Otherwise the peer could empty the
+  /// window repeatedly while earlier messages still wait.
   private mutating func restart(_ record: Pending) {
     builder.verificationTag = record.peer.initiateTag
     abort()

@@ -1,9 +1,9 @@
 import RTCPrimitives
 import RTCWire
 
-/// What comes from the peer (RFC 9260 §8.5, §6).
+/// Receiving from the peer (RFC 9260 §8.5, §6).
 extension SCTPAssociation {
-  /// Takes one packet; what is not of this association is passed over. The events, then `flush`, come after it.
+  /// Takes one packet; packets of other associations are ignored. Take the events, then call `flush`.
   mutating func handle(_ bytes: Span<UInt8>, now: Timestamp) {
     if case .closed = state { return }
     guard let packet = SCTPPacket(parsing: bytes), packet.sourcePort == builder.remotePort,
@@ -12,7 +12,7 @@ extension SCTPAssociation {
     var chunks = packet.chunks
     guard let first = chunks.next() else { return violations += 1 }
     if first.type == .initiation {
-      // It comes with no tag, and alone (RFC 9260 §8.5.1 A).
+      // It comes without a tag, and alone (RFC 9260 §8.5.1 A).
       guard packet.verificationTag == 0, !chunks.hasRest else { return violations += 1 }
       return handleInitiation(first)
     }
@@ -22,7 +22,7 @@ extension SCTPAssociation {
     handle(first, packet, now: now)
   }
 
-  /// A zero checksum is what was agreed on, and no other packet may have a wrong one (RFC 9653 §5.3).
+  /// A zero checksum is allowed if negotiated; any other checksum must be correct (RFC 9653 §5.3).
   private func accepts(_ packet: SCTPPacket) -> Bool {
     packet.checksum == 0 && options.acceptsZeroChecksum || packet.hasCorrectChecksum
   }
@@ -82,7 +82,7 @@ extension SCTPAssociation {
     var errors = 1
     var heartbeats = 1
     var reconfigurations = 2
-    /// SACK: all that was sent and not acknowledged is looked through.
+    /// A SACK costs a pass over all unacknowledged chunks.
     var acknowledgements = 2
     /// FORWARD TSN: all incomplete messages are looked through.
     var forwards = 2
@@ -105,7 +105,8 @@ extension SCTPAssociation {
 
   /// - Returns: whether the chunk was data, which is to be acknowledged.
   private mutating func handleData(_ chunk: SCTPChunk, _ budget: inout PacketBudget, now: Timestamp) -> Bool {
-    // Data before COOKIE ACK is sent again later; that of another kind than agreed breaks the rules (RFC 8260 §2.2.1).
+    // Data before COOKIE ACK is sent again later; data of another kind than negotiated is a violation (RFC 8260
+    // §2.2.1).
     guard isOpen, let data = SCTPData(parsing: chunk) else { return false }
     guard data.isInterleaved == isInterleaved else {
       violations += 1
@@ -155,7 +156,7 @@ extension SCTPAssociation {
 
   private mutating func handleSelectiveAck(_ chunk: SCTPChunk, now: Timestamp) {
     guard isOpen, let ack = SCTPSelectiveAck(parsing: chunk) else { return violations += 1 }
-    // An older one than the last tells nothing, one of what was never sent is forged.
+    // An older SACK than the last has no information; one for unsent chunks is forged.
     guard retransmission.isValid(cumulative: ack.cumulativeTSN) else { return violations += 1 }
     peerWindow = Int(ack.receiverWindow)
     let wasFull = retransmission.inFlightBytes + builder.packetSize >= congestion.size
@@ -166,7 +167,7 @@ extension SCTPAssociation {
     if peerWindow < builder.packetSize { errorCount = 0 }
   }
 
-  /// What follows from an acknowledgement, of SACK or SHUTDOWN.
+  /// Applies the result of an acknowledgement, of SACK or SHUTDOWN.
   mutating func acknowledged(_ result: RetransmissionQueue.Acknowledgement, wasFull: Bool, now: Timestamp) {
     if let roundTrip = result.roundTrip { rto.measured(roundTrip) }
     congestion.acknowledged(
@@ -192,7 +193,7 @@ extension SCTPAssociation {
     timers.stop(.tailProbe)
   }
 
-  /// Drops what has not been sent of messages that were given up.
+  /// Drops the unsent rest of messages that were given up.
   mutating func giveUp(_ fragments: [OutgoingFragment], now: Timestamp) {
     for fragment in fragments where sendQueue.discardRest(of: fragment.messageID, on: fragment.stream) {
       retransmission.abandonUnfinished(

@@ -1,9 +1,9 @@
 import RTCPrimitives
 import RTCWire
 
-/// What goes to the peer (RFC 9260 §6.1).
+/// Sending to the peer (RFC 9260 §6.1).
 extension SCTPAssociation {
-  /// Writes what can be sent now: answers, acknowledgements, what was lost, what waits.
+  /// Writes all chunks that can be sent now: answers, acknowledgements, lost and waiting chunks.
   mutating func flush(now: Timestamp) {
     defer { builder.close() }
     guard isOpen else { return }
@@ -40,7 +40,7 @@ extension SCTPAssociation {
       guard chunk.size <= builder.room || !hasWritten else { break }
       if chunk.size > builder.room { builder.close() }
       retransmission.retransmitted(index, now: now)
-      // Whoever waits for a hole to be filled says at once that it is.
+      // The receiver of a retransmission acknowledges it at once.
       writeChunk(chunk.fragment, tsn: retransmission.tsn(of: index), isImmediate: true)
       hasWritten = true
     }
@@ -70,7 +70,7 @@ extension SCTPAssociation {
         isForwardDue = true
       case .needsRoom:
         if hasWritten { return true }
-        // What is in the packet is not data: it may leave without.
+        // The packet has no data, so it may be sent without more.
         guard builder.hasChunks else { return false }
         builder.close()
       case .nothing: return hasWritten
@@ -115,7 +115,7 @@ extension SCTPAssociation {
     }
   }
 
-  /// Tells the peer what will not come (RFC 3758 §3.5 C2).
+  /// Tells the peer which chunks will not arrive (RFC 3758 §3.5 C2).
   private mutating func writeForward(_ now: Timestamp) {
     guard isForwardDue else { return }
     isForwardDue = false
@@ -145,7 +145,7 @@ extension SCTPAssociation {
     if now + patience < timers[.retransmission] { timers[.tailProbe] = now + patience }
   }
 
-  /// Runs what is due. The events, then `flush`, come after it.
+  /// Performs what is due. Take the events, then call `flush`.
   mutating func advance(now: Timestamp) {
     while let name = timers.takeDue(now) { timedOut(name, now: now) }
   }

@@ -1,11 +1,11 @@
 import RTCPrimitives
 import RTCWire
 
-/// One SCTP association over a transport that keeps packets whole and secret, DTLS (RFC 9260, RFC 8261): messages on streams,
-/// no channels.
+/// One SCTP association over DTLS, which preserves packets and encrypts them (RFC 9260, RFC 8261): messages on streams,
+/// without channels.
 ///
-/// Sans-IO. After every call that may have changed something the owner takes the events, then calls `flush`, which writes
-/// what can be sent now, and takes `packets`. Owned by one thread.
+/// Sans-IO. After every call that may have changed something, the owner takes the events, then calls `flush`, which
+/// writes the chunks that can be sent now, and takes `packets`. Owned by one thread.
 struct SCTPAssociation: ~Copyable {
   struct Options {
     /// Most streams in each direction.
@@ -14,14 +14,14 @@ struct SCTPAssociation: ~Copyable {
     var packetSize = 1_160
     /// Most bytes that are sent and not acknowledged.
     var sendBuffer = 512 * 1024
-    /// Most bytes kept of what has come.
+    /// Maximum bytes of received data that are kept.
     var receiveBuffer = 1 << 20
     /// The longest message taken.
     var maximumMessageSize = 262_144
-    /// What is offered to the peer; partial reliability and resets are always.
+    /// Whether interleaving is offered; partial reliability and resets always are.
     var offersInterleaving = true
     var acceptsZeroChecksum = true
-    /// So many transmissions in a row without an answer end the association (RFC 9260 §8.1).
+    /// The number of consecutive transmissions without an answer that ends the association (RFC 9260 §8.1).
     var maximumRetransmissions = 10
     var heartbeatInterval = TimeDelta.seconds(30)
   }
@@ -32,15 +32,15 @@ struct SCTPAssociation: ~Copyable {
     case cookieWait
     case cookieEchoed
     case established
-    /// Everything is to be acknowledged before SHUTDOWN is sent.
+    /// All data must be acknowledged before SHUTDOWN is sent.
     case shutdownPending
     case shutdownSent
-    /// Everything is to be acknowledged before SHUTDOWN ACK is sent.
+    /// All data must be acknowledged before SHUTDOWN ACK is sent.
     case shutdownReceived
     case shutdownAckSent
   }
 
-  /// What an association is made of on the peer's side, and what the peer was told of ours.
+  /// The peer's parameters of an association, and ours as sent to the peer.
   struct Pending {
     var peer: SCTPInitiation
     var localTag: UInt32
@@ -50,7 +50,7 @@ struct SCTPAssociation: ~Copyable {
     var cookie: [UInt8]
   }
 
-  /// RFC 9260 §6.1: what one event may send at most; ten packets, as many as a beginning may (RFC 6928).
+  /// RFC 9260 §6.1: the maximum that one event may send; ten packets, the number allowed at the start (RFC 6928).
   static let maximumBurst = 10
   /// Without an event to send at, a burst is allowed again after so long.
   private static let burstInterval = TimeDelta.milliseconds(1)
@@ -63,12 +63,12 @@ struct SCTPAssociation: ~Copyable {
   /// Packets that broke a rule.
   var violations = 0
 
-  /// What every packet to us must bear.
+  /// The tag that every packet to us must have.
   var localTag: UInt32 = 0
   var localInitialTSN = TSN(0)
   /// The peer's INIT, answered and not yet confirmed.
   var pending: Pending?
-  /// The same of a peer that begins anew.
+  /// The parameters of a peer that restarts.
   var restarting: Pending?
   /// The peer's state cookie, until it is acknowledged.
   var peerCookie: [UInt8] = []
@@ -87,16 +87,16 @@ struct SCTPAssociation: ~Copyable {
   var timers = SCTPTimers()
   /// Transmissions in a row that nothing answered.
   var errorCount = 0
-  /// What the peer said last that it can take.
+  /// The window that the peer advertised last.
   var peerWindow = 0
-  /// What we said last.
+  /// The window that we advertised last.
   var advertisedWindow = 0
   var lastHeard = Timestamp.zero
   /// When the HEARTBEAT left that has not been answered.
   var heartbeatSentAt: Timestamp?
   var burstLeft = 0
   var burstRefilledAt = Timestamp.zero
-  /// FORWARD TSN is to be sent.
+  /// Whether FORWARD TSN is to be sent.
   var isForwardDue = false
   /// A packet may leave although the window is full: the first of a fast retransmission, or a probe.
   var isWindowOverruled = false
@@ -136,7 +136,7 @@ struct SCTPAssociation: ~Copyable {
     else { return false }
     var message = message
     if !peer.capabilities.hasPartialReliability {
-      // What is given up cannot be skipped: nothing is.
+      // Chunks given up cannot be skipped, so none is given up.
       message.maximumRetransmissions = .max
       message.expiry = .distantFuture
     }
@@ -158,7 +158,7 @@ struct SCTPAssociation: ~Copyable {
     if case .established = state { state = .shutdownPending }
   }
 
-  /// Ends at once, and tells the peer if there is one (RFC 9260 §9.1).
+  /// Ends at once, and notifies the peer if there is one (RFC 9260 §9.1).
   mutating func abort() {
     switch state {
     case .closed: return
@@ -172,7 +172,7 @@ struct SCTPAssociation: ~Copyable {
     close(nil)
   }
 
-  /// The next thing that happened. What comes meanwhile of messages that are not taken fills the receive buffer.
+  /// The next event. Messages that are not taken fill the receive buffer.
   mutating func nextEvent() -> SCTPEvent? {
     guard !events.isEmpty else { return nil }
     let event = events.removeFirst()

@@ -1,8 +1,8 @@
 import RTCWire
 
-/// What happened to an association, in order.
+/// An event of an association, in order.
 enum SCTPEvent {
-  /// It stands; so many streams can be used both ways.
+  /// It is established; the number of streams in each direction.
   case connected(streams: Int)
   case message(StreamID, UInt32, [UInt8])
   /// A message is longer than allowed, and was dropped.
@@ -11,10 +11,10 @@ enum SCTPEvent {
   case outgoingReset([StreamID], failed: Bool)
   /// The peer has reset its side of these streams; none named: of all.
   case incomingReset([StreamID])
-  /// The peer ended it at once, or began anew.
+  /// The peer aborted it, or restarted.
   case aborted
-  /// Nothing was answered.
+  /// There was no answer.
   case lost
-  /// Both sides have ended it in good order.
+  /// Both sides have shut it down.
   case shutDown
 }

@@ -9,9 +9,9 @@ struct SCTPTimers {
     case cookie
     /// SHUTDOWN or SHUTDOWN ACK is sent again (RFC 9260 §9.2).
     case shutdown
-    /// T3-rtx: all that is under way counts as lost (RFC 9260 §6.3).
+    /// T3-rtx: all chunks in flight count as lost (RFC 9260 §6.3).
     case retransmission
-    /// The last chunk is sent again, as nothing else would tell of its loss (RFC 8985 §7).
+    /// The last chunk is sent again, since its loss is not detected otherwise (RFC 8985 §7).
     case tailProbe
     /// A request for re-configuration is sent again (RFC 6525 §5.1.1).
     case reconfiguration

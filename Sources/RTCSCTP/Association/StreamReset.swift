@@ -14,11 +14,11 @@ struct StreamReset {
   private var wanted: [StreamID] = []
   private var request: Request?
   private var nextNumber: UInt32
-  /// The number that the peer's next request must bear.
+  /// The number that the peer's next request must have.
   private var expectedNumber: UInt32
   private var lastResult = SCTPReconfigurationResponse.Result.nothingToDo
 
-  /// The numbers begin as those of the chunks do (RFC 6525 §5.1.1).
+  /// The numbers start with the first TSN (RFC 6525 §5.1.1).
   init(initialTSN: TSN, peerInitialTSN: TSN) {
     nextNumber = initialTSN.value
     expectedNumber = peerInitialTSN.value
@@ -50,7 +50,7 @@ struct StreamReset {
     return true
   }
 
-  /// The request that is to be sent, or sent again.
+  /// The request to send or repeat.
   mutating func takeRequest() -> SCTPOutgoingResetRequest? {
     guard let current = request else { return nil }
     let number = current.number ?? nextNumber
@@ -80,12 +80,12 @@ struct StreamReset {
 
   // MARK: The peer's
 
-  /// True when a request is to be looked at: the next one, and one that came too early before.
+  /// Whether a request is to be handled: the next one, or one that came too early before.
   func isDue(_ number: UInt32) -> Bool {
     number == expectedNumber || (number == expectedNumber &- 1 && lastResult == .inProgress)
   }
 
-  /// What became of a request that was due.
+  /// Records the result of a request.
   mutating func performed(_ number: UInt32, _ result: SCTPReconfigurationResponse.Result) {
     lastResult = result
     expectedNumber = number &+ 1

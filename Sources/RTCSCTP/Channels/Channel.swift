@@ -1,6 +1,6 @@
 import RTCWire
 
-/// One channel's own state: what it is, and where it is in its life. Its messages wait in SCTP's queue.
+/// The state of one channel. Its messages wait in SCTP's queue.
 struct Channel {
   enum Phase {
     /// Until the association stands.
@@ -8,7 +8,7 @@ struct Channel {
     /// Usable; until the peer has acknowledged it everything goes in order, so that nothing overtakes the OPEN (RFC 8832 §6).
     case unacknowledged
     case open
-    /// What waits is sent first, then our side of the stream is reset.
+    /// Waiting messages are sent first, then our side of the stream is reset.
     case draining(peerHasReset: Bool)
     /// The reset is asked for or under way.
     case resetting(isOursDone: Bool, isTheirsDone: Bool)
@@ -19,10 +19,10 @@ struct Channel {
   var phase = Phase.waiting
   /// Bytes that waited when they were last looked at.
   var bufferedAmount = 0
-  /// What `bufferedAmountChanged` last said.
+  /// The amount that `bufferedAmountChanged` reported last.
   var announcedAmount = 0
   var lowThreshold = 0
-  /// Opened by the peer: its label counts against what the peer may make us hold.
+  /// Opened by the peer: its label counts against the memory that the peer may use.
   var isCountedName = false
 
   init(parameters: DataChannelParameters, stream: StreamID?) {

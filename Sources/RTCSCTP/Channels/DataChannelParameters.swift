@@ -2,12 +2,12 @@ public import RTCWire
 
 /// Names a channel for as long as its transport lives; never used again.
 package struct DataChannelHandle: Hashable, Sendable, BitwiseCopyable {
-  /// A number that tells the transport's channels apart and means nothing else.
+  /// A number that identifies the channel within its transport.
   package let value: UInt64
   init(_ value: UInt64) { self.value = value }
 }
 
-/// What a channel is asked to be (W3C RTCDataChannelInit).
+/// The parameters of a channel (W3C RTCDataChannelInit).
 public struct DataChannelParameters: Hashable, Sendable {
   /// At most 65,535 bytes of UTF-8.
   public var label: String
@@ -19,7 +19,7 @@ public struct DataChannelParameters: Hashable, Sendable {
   public var reliability: DataChannelReliability
   /// RFC 8831 §6.4: 128, 256 (normal), 512 or 1024. Channels with more to send get turns in this proportion.
   public var priority: UInt16
-  /// The stream both sides have agreed on by other means; nil: this side chooses one and tells the other (RFC 8832).
+  /// The stream that both sides have agreed on by other means; nil: this side chooses one and announces it (RFC 8832).
   public var negotiatedStream: StreamID?
 
   /// Takes all values as they are; lengths are checked when the channel is opened.
@@ -75,13 +75,13 @@ public enum DataChannelState: Hashable, Sendable {
 package enum DataChannelEnd: Hashable, Sendable {
   /// By `close`.
   case closedHere
-  /// The peer aborted or shut it down, or began anew.
+  /// The peer aborted it, shut it down, or restarted.
   case closedByPeer
   /// No answer to ten transmissions in a row.
   case timeout
 }
 
-/// What a step of a `DataChannelTransport` came to.
+/// The result of a step of a `DataChannelTransport`.
 package enum DataChannelEvent: Hashable, Sendable {
   /// The association stands.
   case connected
@@ -90,7 +90,7 @@ package enum DataChannelEvent: Hashable, Sendable {
   /// A channel of ours can be used.
   case opened(DataChannelHandle)
   case message(DataChannelHandle, DataChannelMessage)
-  /// So many bytes of messages wait now; not said of those that are sent at once.
+  /// The number of waiting bytes; not reported for messages that are sent at once.
   case bufferedAmountChanged(DataChannelHandle, Int)
   /// `bufferedAmount` has come down to the threshold.
   case bufferedAmountLow(DataChannelHandle)
@@ -122,11 +122,11 @@ public enum DataChannelError: Error, Hashable, Sendable {
 public struct DataChannelOptions: Hashable, Sendable {
   /// The longest message taken from the peer; goes into `a=max-message-size`. 256 KiB is what browsers say.
   public var maximumMessageSize = 262_144
-  /// What the peer may have under way to us, complete or not; should hold more than one message.
+  /// Maximum bytes that the peer may have in flight to us, complete or not; should hold more than one message.
   public var receiveBuffer = 1 << 20
-  /// What may be sent and not acknowledged; also the longest message sent.
+  /// Maximum bytes that may be sent and not acknowledged; also the longest message.
   public var sendBuffer = 1 << 20
-  /// What may wait in each channel, as in browsers.
+  /// Maximum bytes that may wait in each channel, as in browsers.
   public var maximumBufferedAmount = 16 << 20
   /// Most streams, and so channels.
   public var maximumStreams: UInt16 = 1024
@@ -134,18 +134,18 @@ public struct DataChannelOptions: Hashable, Sendable {
   public var maximumNameBytes = 1 << 20
   /// A long message does not hold up others (RFC 8260), where the peer knows how.
   public var interleavesMessages = true
-  /// Of SCTP packets: what fits a DTLS record in a datagram of 1200 bytes, in whole words.
+  /// Maximum size of SCTP packets: the size that fits a DTLS record in a datagram of 1200 bytes, in whole words.
   public var packetSize = 1160
 
   /// The defaults.
   public init() {}
 }
 
-/// What one step wants sent and said; reused, emptied by its owner.
+/// The packets and events of one step; reused, emptied by its owner.
 package struct DataChannelOutbox: ~Copyable {
   /// SCTP packets to be sent, each in one DTLS record.
   package var packets = SCTPPackets()
-  /// What happened in the step, in order.
+  /// The events of the step, in order.
   package var events: [DataChannelEvent] = []
 
   /// Neither packets nor events.
@@ -159,7 +159,7 @@ package struct DataChannelOutbox: ~Copyable {
 }
 
 extension DataChannelError: CustomStringConvertible {
-  /// What went wrong and, where something can be done about it, what to do.
+  /// A sentence with the reason and, where possible, the remedy.
   public var description: String {
     switch self {
     case .unknownChannel: "there is no such data channel"

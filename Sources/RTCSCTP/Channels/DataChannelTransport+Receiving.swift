@@ -58,7 +58,7 @@ extension DataChannelTransport {
   ) {
     guard let channel = channels[handle] else { return }
     if case .waiting = channel.phase { return }
-    // Data tells as much as an acknowledgement (RFC 8832 §6).
+    // Data has the effect of an acknowledgement (RFC 8832 §6).
     if case .unacknowledged = channel.phase { channels[handle]?.phase = .open }
     switch payload {
     case .control:

@@ -2,7 +2,7 @@ import RTCPrimitives
 import RTCWire
 
 extension DataChannelTransport {
-  /// Gives the channel its stream, and tells the peer of it; false when no stream is free.
+  /// Assigns a stream to the channel and announces it to the peer; false if no stream is free.
   mutating func begin(_ handle: DataChannelHandle, into outbox: inout DataChannelOutbox) -> Bool {
     guard let channel = channels[handle] else { return false }
     if let stream = channel.stream {
@@ -68,7 +68,7 @@ extension DataChannelTransport {
 
   // MARK: Buffered amounts
 
-  /// Tells what has changed of what waits.
+  /// Reports changed buffered amounts.
   mutating func announceAmounts(into outbox: inout DataChannelOutbox) {
     for stream in association.sendQueue.takeTouched() {
       guard let handle = handles[stream], let before = channels[handle]?.bufferedAmount else { continue }

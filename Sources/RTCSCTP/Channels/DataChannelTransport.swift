@@ -17,8 +17,8 @@ package struct DataChannelTransport: ~Copyable {
   package var nextDeadline: Timestamp { isRunning ? association.nextDeadline : .distantFuture }
   /// The limits and sizes that the transport was made with.
   package let options: DataChannelOptions
-  /// What the peer did that no channel could carry: messages on streams without one, malformed control messages,
-  /// refused channels, overlong messages.
+  /// Violations by the peer: messages on streams without a channel, malformed control messages, refused channels,
+  /// overlong messages.
   package internal(set) var violations = 0
 
   var state = State.idle
@@ -74,14 +74,14 @@ package struct DataChannelTransport: ~Copyable {
     finishStep(now, into: &outbox)
   }
 
-  /// Takes one packet from the peer. What is not SCTP, or not of this association, is ignored.
+  /// Takes one packet of the peer. Packets that are not SCTP, or not of this association, are ignored.
   package mutating func handle(_ packet: Span<UInt8>, now: Timestamp, into outbox: inout DataChannelOutbox) {
     guard isRunning else { return }
     association.handle(packet, now: now)
     finishStep(now, into: &outbox)
   }
 
-  /// Runs what is due by `now`.
+  /// Performs what is due by `now`.
   package mutating func advance(now: Timestamp, into outbox: inout DataChannelOutbox) {
     guard isRunning else { return }
     association.advance(now: now)
@@ -141,7 +141,7 @@ package struct DataChannelTransport: ~Copyable {
     guard size <= maximumOutgoingMessageSize else { throw .messageTooLong(limit: maximumOutgoingMessageSize) }
     guard association.bufferedAmount(of: stream) + size <= options.maximumBufferedAmount else { throw .bufferFull }
     guard enqueue(message, of: channel, on: stream, now: now) else { throw .notOpen }
-    // So that a message which leaves at once is seen to have waited.
+    // So that a message which is sent at once counts as having waited.
     channels[handle]?.bufferedAmount = association.bufferedAmount(of: stream)
     association.refillBurstIfIdle(now)
     finishStep(now, into: &outbox)
@@ -162,8 +162,8 @@ package struct DataChannelTransport: ~Copyable {
     }
   }
 
-  /// Stops handing on messages, or goes on with it. What comes meanwhile stays in SCTP's receive buffer; when that is
-  /// full the peer must wait. Channels open and close no more either while it rests.
+  /// Stops or resumes the delivery of messages. Messages that arrive meanwhile stay in SCTP's receive buffer; when it
+  /// is full, the peer must wait. Channels do not open or close meanwhile either.
   package mutating func setReceiving(_ isOn: Bool, now: Timestamp, into outbox: inout DataChannelOutbox) {
     takesMessages = isOn
     finishStep(now, into: &outbox)
@@ -175,7 +175,7 @@ package struct DataChannelTransport: ~Copyable {
   package func state(of handle: DataChannelHandle) -> DataChannelState { channels[handle]?.state ?? .closed }
   /// The stream that the channel runs on; nil before it has one and for a handle without a channel.
   package func stream(of handle: DataChannelHandle) -> StreamID? { channels[handle]?.stream }
-  /// What the channel was opened with; nil for a handle without a channel.
+  /// The parameters of the channel; nil for a handle without a channel.
   package func parameters(of handle: DataChannelHandle) -> DataChannelParameters? { channels[handle]?.parameters }
   /// Bytes of messages that have not been sent yet (W3C `bufferedAmount`).
   package func bufferedAmount(of handle: DataChannelHandle) -> Int {
@@ -188,7 +188,7 @@ package struct DataChannelTransport: ~Copyable {
   /// The longest message `send` takes; meaningful once started.
   package var maximumOutgoingMessageSize: Int { min(remoteMaximumMessageSize, options.sendBuffer) }
 
-  /// Where `bufferedAmountLow` is said; 0 at first.
+  /// Sets the threshold of `bufferedAmountLow`; 0 at first.
   package mutating func setBufferedAmountLowThreshold(_ bytes: Int, of handle: DataChannelHandle) {
     channels[handle]?.lowThreshold = max(0, bytes)
   }
@@ -211,11 +211,11 @@ package struct DataChannelTransport: ~Copyable {
     return handle
   }
 
-  /// Takes in what has come, sends what waits, and tells of both.
+  /// Handles received messages, sends waiting ones, and reports both.
   mutating func finishStep(_ now: Timestamp, into outbox: inout DataChannelOutbox) {
     receiveAll(now, into: &outbox)
     association.flush(now: now)
-    // The end may have come of the flush too.
+    // `flush` may have ended the association.
     receiveAll(now, into: &outbox)
     outbox.packets.move(from: &association.builder.packets)
     guard isRunning else { return }
@@ -226,7 +226,7 @@ package struct DataChannelTransport: ~Copyable {
     outbox.packets.move(from: &association.builder.packets)
   }
 
-  /// Channels whose last message has been sent go on to their reset.
+  /// Channels whose last message has been sent begin their reset.
   private mutating func finishDraining() {
     for handle in leaving.sorted(by: { $0.value < $1.value }) {
       guard let channel = channels[handle], case .draining(let peerHasReset) = channel.phase,

@@ -1,4 +1,4 @@
 public import RTCWire
 
-/// A pair of SCTP streams of one number, one each way: what a data channel runs on.
+/// A pair of SCTP streams with the same number, one in each direction, which carries a data channel.
 public typealias StreamID = RTCWire.StreamID

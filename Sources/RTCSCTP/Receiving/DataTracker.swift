@@ -1,9 +1,9 @@
 import RTCPrimitives
 import RTCWire
 
-/// Which chunks have been received, and when to say so (RFC 9260 §6.2).
+/// The received chunks, and the schedule of acknowledgements (RFC 9260 §6.2).
 struct DataTracker {
-  /// What a chunk is to its receiver.
+  /// The result of a chunk for its receiver.
   enum Verdict {
     /// Not received before; `accept` takes it in.
     case new
@@ -48,7 +48,7 @@ struct DataTracker {
   /// The chunk's place in the sequence, as a number that does not wrap.
   func position(of tsn: TSN) -> Int64 { cumulative + Int64(tsn.distance(from: cumulativeTSN)) }
 
-  /// True when the chunk is the one after all that have been received without a gap.
+  /// Whether the chunk is the next one without a gap.
   func isNext(_ tsn: TSN) -> Bool { tsn.distance(from: cumulativeTSN) == 1 }
 
   func verdict(on tsn: TSN) -> Verdict {
@@ -134,7 +134,7 @@ struct DataTracker {
 
   func mustAck(_ now: Timestamp) -> Bool { isAckDue && (isAckNow || ackDeadline <= now) }
 
-  /// What SACK is to say; nothing is due after that.
+  /// The contents of SACK; nothing is due after that.
   mutating func takeAck(maximumGapBlocks: Int) -> (gaps: [SCTPSelectiveAck.GapBlock], duplicates: [TSN]) {
     isAckDue = false
     isAckNow = false

@@ -1,15 +1,15 @@
 import RTCPrimitives
 import RTCWire
 
-/// Fragments that wait for the rest of their messages, in the order of their numbers: of one message, or of all that are
-/// told apart by their place in one sequence.
+/// Fragments that wait for the rest of their messages, in the order of their numbers: of one message, or of all
+/// messages in one sequence.
 ///
-/// Fragments that follow each other are one run, found by either end. A fragment therefore costs the same however many
-/// others wait, and a message is looked at as a whole only once, when its run has a beginning and an end.
+/// Consecutive fragments form a run, which is found by either end. The cost of a fragment is therefore independent of
+/// the number of waiting ones, and a message is assembled only once, when its run has a beginning and an end.
 struct FragmentList {
-  /// What putting in a fragment came to.
+  /// The result of inserting a fragment.
   struct Insertion {
-    /// By how many bytes what is kept has grown, or shrunk.
+    /// The change of the kept bytes.
     var growth = 0
     /// The message that is complete now.
     var message: (payloadProtocol: UInt32, bytes: [UInt8]?)?
@@ -29,7 +29,7 @@ struct FragmentList {
   /// Fragments of one message that follow each other without a gap.
   private struct Run {
     var last: Int64
-    /// Where its last part begins.
+    /// The beginning of its last part.
     var lastPart: Int64
     var begins: Bool
     var ends: Bool
@@ -43,16 +43,16 @@ struct FragmentList {
     func isContinued(_ begins: Bool, _ key: MessageKey) -> Bool { !ends && !begins && self.key == key }
   }
 
-  /// What keeping a part costs beside its bytes, about.
+  /// The approximate cost of keeping a part, in addition to its bytes.
   static let overhead = 96
 
   /// By where they begin.
   private var parts: [Int64: Part] = [:]
   /// By where they begin.
   private var runs: [Int64: Run] = [:]
-  /// Where the run begins that ends at a place.
+  /// The start of each run, by its end.
   private var starts: [Int64: Int64] = [:]
-  /// What begins up to here was removed.
+  /// Messages up to here were removed.
   private var removed: Int64 = 0
   /// Bytes that it keeps.
   private(set) var cost = 0
@@ -85,7 +85,7 @@ struct FragmentList {
   }
 
   /// Adds a fragment to the run before it, or as a run of its own.
-  /// - Returns: where the run begins.
+  /// - Returns: the start of the run.
   private mutating func add(_ data: SCTPData, _ payload: Span<UInt8>, at position: Int64) -> Int64 {
     let key = MessageKey(data)
     if let start = starts[position - 1], let run = runs[start], run.isContinued(data.isBeginning, key) {
@@ -111,7 +111,7 @@ struct FragmentList {
     return position
   }
 
-  /// Joins a run with the one that goes on behind it.
+  /// Joins a run with the one directly behind it.
   private mutating func joinNext(to start: Int64) {
     guard let run = runs[start], let next = runs[run.last + 1], run.isContinued(next.begins, next.key) else { return }
     var whole = run
@@ -132,8 +132,8 @@ struct FragmentList {
     starts[next.last] = start
   }
 
-  /// Lets go of the bytes of a message that is longer than allowed.
-  /// - Returns: whether it has become so now.
+  /// Releases the bytes of a message that is longer than allowed.
+  /// - Returns: whether it has just become too long.
   private mutating func dropIfOverlong(_ start: Int64, limit: Int) -> Bool {
     guard let run = runs[start], !run.isOverlong, run.size > limit else { return false }
     empty(start, through: run.last)
@@ -168,7 +168,7 @@ struct FragmentList {
     let before = cost
     let stepsBefore = steps
     defer { removalSteps += steps - stepsBefore }
-    // Runs begin behind what was removed last: either those places are looked at, or all runs if they are fewer.
+    // Runs begin behind the last removed position: search those positions, or all runs if they are fewer.
     let places =
       position - removed < Int64(runs.count)
       ? Array(removed + 1...position) : runs.keys.filter { $0 <= position }

@@ -1,6 +1,6 @@
 import RTCWire
 
-/// Tells messages apart: of I-DATA all of them, of DATA the ordered ones.
+/// Identifies messages: of I-DATA all, of DATA the ordered ones.
 struct MessageKey: Hashable {
   var stream: StreamID
   var isUnordered: Bool

@@ -1,9 +1,10 @@
 import RTCPrimitives
 import RTCWire
 
-/// Makes messages of chunks, and hands on the ordered ones of a stream in their order (RFC 9260 §6.5, §6.6; RFC 8260 §2.2.3).
+/// Assembles messages from chunks, and delivers the ordered ones of a stream in order (RFC 9260 §6.5, §6.6; RFC 8260
+/// §2.2.3).
 ///
-/// What it keeps is limited; a chunk that finds no room is treated as lost.
+/// Its memory is limited; a chunk without room counts as lost.
 struct ReassemblyQueue {
   private struct Stream {
     /// The ordered message that is delivered next.
@@ -30,8 +31,8 @@ struct ReassemblyQueue {
     }
   }
 
-  /// Messages of I-DATA that may be incomplete at a time. Peers send one at a time in each of 1,024 streams, ordered and
-  /// unordered; FORWARD TSN has all of them looked at.
+  /// The maximum number of incomplete messages of I-DATA. Peers send one at a time in each of 1,024 streams, ordered
+  /// and unordered; FORWARD TSN costs a pass over all of them.
   static let maximumLists = 2_048
   /// How far ahead of the next one an ordered message may be: as far as TSNs may (`DataTracker`).
   private static let maximumDistance = 65_535
@@ -45,9 +46,9 @@ struct ReassemblyQueue {
   /// Steps of putting fragments together, for tests.
   private(set) var steps = 0
   private var streams: [Stream] = []
-  /// Of DATA: all fragments, by TSN.
+  /// DATA: all fragments, by TSN.
   private var fragments = FragmentList()
-  /// Of I-DATA: those of each message, by fragment number.
+  /// I-DATA: the fragments of each message, by fragment number.
   private var lists: [ListKey: FragmentList] = [:]
 
   init(maximumMessageSize: Int, capacity: Int, isInterleaved: Bool) {
@@ -58,7 +59,7 @@ struct ReassemblyQueue {
 
   /// The last eighth is kept for chunks that fill gaps: without them nothing moves on.
   private var softCapacity: Int { capacity - capacity / 8 }
-  /// What the peer is told that it may send.
+  /// The window advertised to the peer.
   var window: Int { max(0, softCapacity - used) }
 
   /// - Parameter size: of the chunk's payload.
@@ -101,8 +102,8 @@ struct ReassemblyQueue {
       Message(stream: data.stream, payloadProtocol: message.payloadProtocol, bytes: message.bytes), data, into: &events)
   }
 
-  /// Tells of a message that is longer than allowed. The event takes room until it is taken over: a peer can cause any number
-  /// of them while nobody takes events.
+  /// Reports a message that is longer than allowed. The event counts as memory until it is taken, since a peer can
+  /// cause any number of them.
   private mutating func refuse(_ stream: StreamID, into events: inout Ring<SCTPEvent>) {
     used += FragmentList.overhead
     events.append(.overlongMessage(stream))
@@ -122,14 +123,14 @@ struct ReassemblyQueue {
       streams[index].next = successor(data.messageNumber)
       return handWaiting(of: index, into: &events)
     }
-    // One that was skipped, or comes twice, or cannot have been sent yet.
+    // It was skipped, is a duplicate, or cannot have been sent yet.
     guard ahead > 0, ahead <= Self.maximumDistance, streams[index].waiting[data.messageNumber] == nil else { return }
     used += message.cost
     streams[index].waiting[data.messageNumber] = message
   }
 
   private mutating func hand(_ message: Message, into events: inout Ring<SCTPEvent>) {
-    // An overlong one has been told of, and is nothing but a number in the order.
+    // An overlong message was reported already, and only keeps its number in the order.
     guard let bytes = message.bytes else { return }
     used += message.cost
     events.append(.message(message.stream, message.payloadProtocol, bytes))
@@ -159,7 +160,7 @@ struct ReassemblyQueue {
 
   // MARK: Skipping
 
-  /// The peer has given up what it sent up to `position` (RFC 3758 §3.6, RFC 8260 §2.3.1).
+  /// The peer has given up all chunks up to `position` (RFC 3758 §3.6, RFC 8260 §2.3.1).
   mutating func skip(
     _ forward: SCTPForwardTSN, to position: Int64, streamLimit: Int, into events: inout Ring<SCTPEvent>
   ) {
@@ -188,13 +189,13 @@ struct ReassemblyQueue {
     }
   }
 
-  /// Hands on the complete ones among those that are skipped, in their order.
+  /// Delivers the complete messages among the skipped ones, in order.
   private mutating func skipOrdered(_ skip: SCTPForwardTSN.Skip, into events: inout Ring<SCTPEvent>) {
     let index = makeStream(skip.stream)
     let next = streams[index].next
     let ahead = distance(skip.messageNumber, from: next)
     guard ahead >= 0 else { return }
-    // Either the numbers that are skipped are looked for, or all that wait if they are fewer.
+    // Search either the skipped numbers, or all waiting ones if they are fewer.
     let numbers: [UInt32]
     if ahead < streams[index].waiting.count {
       numbers = (0...ahead).map { isInterleaved ? next &+ UInt32($0) : (next &+ UInt32($0)) & 0xFFFF }
@@ -214,7 +215,7 @@ struct ReassemblyQueue {
 
   // MARK: Resets
 
-  /// Streams begin anew (RFC 6525 §5.2.2); none named: all of them.
+  /// Resets streams (RFC 6525 §5.2.2); an empty list: all of them.
   mutating func reset(_ reset: [StreamID]) {
     for stream in reset.isEmpty ? (0..<streams.count).map({ StreamID(UInt16($0)) }) : reset
     where Int(stream.value) < streams.count {

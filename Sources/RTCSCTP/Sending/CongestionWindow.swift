@@ -49,7 +49,7 @@ struct CongestionWindow {
     recoveryEnd = highestSent
   }
 
-  /// Nothing was acknowledged in time (RFC 9260 §7.2.3).
+  /// No acknowledgement arrived in time (RFC 9260 §7.2.3).
   mutating func timedOut() {
     slowStartThreshold = max(size / 2, 4 * packet)
     size = packet

@@ -11,7 +11,7 @@ struct OutgoingMessage {
   var maximumRetransmissions = UInt32.max
   /// Given up from then on (RFC 3758 §4).
   var expiry = Timestamp.distantFuture
-  /// What `bufferedAmount` counts of it.
+  /// The size that counts for `bufferedAmount`.
   var bufferedSize: Int
 }
 
@@ -27,7 +27,7 @@ struct OutgoingFragment {
   var messageNumber: UInt32
   var fragmentNumber: UInt32
   var payloadProtocol: UInt32
-  /// Tells messages of an association apart.
+  /// Identifies a message within its association.
   var messageID: UInt64
   var maximumRetransmissions: UInt32
   var expiry: Timestamp

@@ -15,7 +15,7 @@ struct RTOEstimator {
   /// How often in a row the timer has run out; each time doubles it.
   private var backoff = 0
 
-  /// What the timer is to be set to.
+  /// The duration of the timer.
   var timeout: TimeDelta {
     guard let smoothed = smoothedRoundTrip else { return backedOff(Self.initial) }
     return backedOff(max(Self.minimum, smoothed + max(variance * 4, Self.minimumVariance)))

@@ -1,13 +1,13 @@
 import RTCPrimitives
 import RTCWire
 
-/// What has been sent and not acknowledged, in the order of its numbers (RFC 9260 §6.3, RFC 3758 §3.5).
+/// Sent chunks that are not acknowledged, in the order of their numbers (RFC 9260 §6.3, RFC 3758 §3.5).
 struct RetransmissionQueue {
   enum ChunkState {
     case inFlight
     /// To be sent again.
     case lost
-    /// Received, by a gap block; what is before it is not.
+    /// Received, by a gap block; an earlier chunk is missing.
     case acknowledged
     /// Given up: to be skipped by FORWARD TSN.
     case abandoned
@@ -20,26 +20,26 @@ struct RetransmissionQueue {
     var transmissions: UInt32 = 1
     /// How often others that were sent later have been acknowledged (RFC 9260 §7.2.4).
     var misses: UInt8 = 0
-    /// Of the last transmission.
+    /// The time of the last transmission.
     var sentAt: Timestamp
     /// Bytes of the chunk in a packet.
     var size: Int
   }
 
-  /// What an acknowledgement said.
+  /// The result of an acknowledgement.
   struct Acknowledgement {
     var bytes = 0
     var isCumulativeAdvanced = false
-    /// Of a chunk that was sent once only (Karn).
+    /// The round-trip time of a chunk without retransmission (Karn).
     var roundTrip: TimeDelta?
     var hasNewLosses = false
-    /// A fragment of each message that was given up; the caller drops what has not been sent of them.
+    /// A fragment of each message that was given up; the caller drops their unsent rest.
     var abandoned: [OutgoingFragment] = []
   }
 
   /// RFC 9260 §7.2.4: lost when as many acknowledgements have passed it over.
   private static let missLimit: UInt8 = 3
-  /// More chunks are never under way: what a SACK makes us look through.
+  /// The maximum number of chunks in flight, which limits the cost of a SACK.
   static let maximumChunks = 8_192
 
   private(set) var chunks = Ring<Chunk>()
@@ -47,14 +47,15 @@ struct RetransmissionQueue {
   private(set) var nextTSN: TSN
   private(set) var inFlightBytes = 0
   private(set) var lostCount = 0
-  /// How many chunks at the front FORWARD TSN skips; some of them may have been received.
+  /// The number of chunks at the front that FORWARD TSN skips; some of them may have been received.
   private(set) var skipCount = 0
-  /// Where to begin to look for lost chunks.
+  /// The position where the search for lost chunks begins.
   private var firstLost = 0
   /// How far apart chunks must have been sent before one counts as lost for a later one's acknowledgement, in quarters of
   /// a round trip; grows when chunks prove to have been late.
   private var reorderingQuarters: Int64 = 1
-  /// Chunks have arrived after others that were sent later: how many have passed a chunk by tells nothing then (RFC 8985 §6.2).
+  /// Whether chunks have arrived after later ones: the number of later arrivals is then no sign of loss (RFC 8985
+  /// §6.2).
   private var isReordered = false
   /// The last chunk that has been acknowledged.
   private var highestAcknowledged: TSN
@@ -110,7 +111,7 @@ struct RetransmissionQueue {
 
   // MARK: Acknowledgements
 
-  /// True when an acknowledgement up to `cumulative` can be one of ours: neither older than the last nor of what was never sent.
+  /// Whether an acknowledgement up to `cumulative` is valid: neither older than the last nor of unsent chunks.
   func isValid(cumulative: TSN) -> Bool {
     let distance = cumulative.distance(from: cumulativeTSN)
     return distance >= 0 && distance <= chunks.count
@@ -125,7 +126,7 @@ struct RetransmissionQueue {
     if ack.duplicateCount > 0 { reorderingQuarters = min(4, reorderingQuarters + 1) }
     guard ack.gapBlockCount > 0 else { return result }
     let highest = acknowledgeGaps(ack, now: now, into: &result, latest: &latest)
-    // In recovery a cumulative acknowledgement that advances counts against all that are reported missing (§7.2.4).
+    // In recovery, a cumulative acknowledgement that advances counts against all chunks reported missing (§7.2.4).
     let limit = isInRecovery && result.isCumulativeAdvanced ? highest.reported : highest.new
     let window = max(.milliseconds(1), (roundTrip ?? .milliseconds(100)) * reorderingQuarters / 4)
     markLosses(below: limit, sentBefore: latest - window, now: now, into: &result)
@@ -182,7 +183,7 @@ struct RetransmissionQueue {
         case .acknowledged, .abandoned: continue
         }
         note(chunks[index], tsn(of: index), now: now, into: &result, latest: &latest)
-        // The data stays until it is acknowledged for good: the peer may still drop it.
+        // The data stays until the cumulative acknowledgement: the peer may still drop it.
         chunks[index].state = .acknowledged
         newest = index
       }
@@ -229,8 +230,9 @@ struct RetransmissionQueue {
     firstLost = min(firstLost, index)
   }
 
-  /// Nothing was acknowledged in time: all counts as lost (RFC 9260 §6.3.3).
-  /// - Parameter forgetsGaps: also what gap blocks acknowledged, in case the peer has dropped it again (RFC 9260 §6.2.1 D iii).
+  /// No acknowledgement arrived in time: all chunks count as lost (RFC 9260 §6.3.3).
+  /// - Parameter forgetsGaps: also chunks acknowledged by gap blocks, in case the peer has dropped them (RFC 9260
+  ///   §6.2.1 D iii).
   /// - Returns: a fragment of each message that was given up.
   mutating func loseAll(forgetsGaps: Bool, now: Timestamp) -> [OutgoingFragment] {
     var abandoned: [OutgoingFragment] = []
@@ -308,10 +310,10 @@ struct RetransmissionQueue {
     }
   }
 
-  /// Where acknowledged chunks in between have made more skippable.
+  /// Advances the skipped range after acknowledgements within it.
   mutating func updateSkip() { advanceSkip() }
 
-  /// What FORWARD TSN is to say: up to where, and which streams it concerns; as far as `maximumSkips` entries suffice.
+  /// The contents of FORWARD TSN: its number and the affected streams, as far as `maximumSkips` entries suffice.
   func forward(maximumSkips: Int, isInterleaved: Bool) -> (tsn: TSN, skips: [SCTPForwardTSN.Skip])? {
     guard skipCount > 0 else { return nil }
     var positions: [UInt32: Int] = [:]

@@ -38,7 +38,7 @@ struct Ring<Element> {
 
   mutating func removeAll() { self = Ring() }
 
-  /// Its size is a power of two, so that wrapping is a mask.
+  /// Doubles the size, a power of two, so that wrapping is a mask.
   private mutating func grow() {
     var larger: [Element?] = []
     larger.reserveCapacity(max(8, 2 * count))

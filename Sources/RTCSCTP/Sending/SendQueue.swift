@@ -1,16 +1,17 @@
 import RTCPrimitives
 import RTCWire
 
-/// What waits to be sent, by stream, and whose turn it is.
+/// Messages that wait to be sent, by stream, and the stream scheduler.
 ///
-/// Streams take turns by deficit round robin, weighted by the priority of RFC 8831 §6.4. With interleaving (RFC 8260) a turn is
-/// some fragments; without it a message that has begun is sent to its end, and the stream owes what it took too much.
+/// Streams are scheduled by deficit round robin, weighted by the priority of RFC 8831 §6.4. With interleaving (RFC
+/// 8260) a turn is several fragments; without it, a started message is sent completely, and the stream's deficit
+/// becomes negative.
 struct SendQueue {
   enum Next {
     case fragment(OutgoingFragment)
     /// A message that has been sent in part and whose time is over: no more of it comes.
     case expired(messageID: UInt64, StreamID, isUnordered: Bool, messageNumber: UInt32)
-    /// The next fragment wants more room than there is: a packet of its own.
+    /// The next fragment needs more room: a packet of its own.
     case needsRoom
     case nothing
   }
@@ -37,7 +38,7 @@ struct SendQueue {
     var isTouched = false
   }
 
-  /// What one turn gives a stream of normal priority, 256.
+  /// The bytes that one turn gives a stream of normal priority, 256.
   private static let quantum = 2_048
 
   /// True once both sides have agreed on it.
@@ -157,7 +158,7 @@ struct SendQueue {
         !hasBegun && begunBytes > 0 && message.bytes.count > fullRoom
         && begunBytes + message.bytes.count > begunLimit
       if streams[index].deficit > 0, !waitsForOthers { return stream }
-      // Who waits for others saves up no more than a turn.
+      // A stream that waits for others saves at most one turn.
       if waitsForOthers { streams[index].deficit = min(streams[index].deficit, streams[index].quantum) }
       endTurn(staysActive: true)
     }

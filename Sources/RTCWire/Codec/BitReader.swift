@@ -1,4 +1,4 @@
-/// The bits ran out, or hold what the specification forbids.
+/// The bits have ended, or violate the specification.
 package struct BitstreamError: Error {}
 
 /// Reads bits, most significant first, from a borrowed span, never past its end.

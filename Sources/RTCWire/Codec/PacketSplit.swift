@@ -1,6 +1,6 @@
-/// How a frame is cut into packets: as few as possible, all of one size but the last, which may be shorter. Equal sizes
-/// let the kernel send a run of them as one segmented datagram (UDP GSO), and balance keeps the last packet from being
-/// a crumb.
+/// The split of a frame into packets: as few as possible, all of one size except the last, which may be shorter. With
+/// equal sizes, the kernel sends a run of them as one segmented datagram (UDP GSO); with balanced sizes, the last
+/// packet is not tiny.
 public struct PacketSplit: Hashable, Sendable, BitwiseCopyable {
   /// The number of packets; 0 for an empty frame.
   public let count: Int

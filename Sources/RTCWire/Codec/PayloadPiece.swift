@@ -1,7 +1,7 @@
 public import RTCPrimitives
 
-/// What stands before a packet's part of the frame: payload descriptors, fragment headers, small units in front of a large
-/// one. Inline, so that a packet costs no memory of its own.
+/// The bytes before a packet's part of the frame: payload descriptors, fragment headers, small units before a large
+/// one. Inline, so that a packet needs no allocation.
 public struct PayloadPrefix: Sendable, BitwiseCopyable {
   /// The most bytes a prefix can hold.
   public static let capacity = 31
@@ -42,7 +42,7 @@ public struct PayloadPrefix: Sendable, BitwiseCopyable {
 
 /// The payload of one RTP packet of a frame: a few bytes of its own, then a range of the frame's bytes.
 public struct PayloadPiece: Sendable {
-  /// The bytes that stand before those of the frame.
+  /// The bytes before those of the frame.
   public var prefix: PayloadPrefix
   /// Into the frame's bytes; may be empty when the prefix holds all there is.
   public var range: Range<Int>

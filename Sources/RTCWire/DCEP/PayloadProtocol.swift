@@ -1,4 +1,4 @@
-/// What an SCTP message of a data channel holds: the payload protocol identifiers of RFC 8831 §8.
+/// The content of a data channel's SCTP message: the payload protocol identifiers of RFC 8831 §8.
 public enum PayloadProtocol: UInt32, Sendable {
   /// DCEP, `DataChannelOpen` and `DataChannelAck`.
   case control = 50

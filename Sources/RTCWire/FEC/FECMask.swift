@@ -1,4 +1,4 @@
-/// Which packets a repair packet protects, by their distance from a base sequence number: 0…127.
+/// The packets that a repair packet protects, by their distance from a base sequence number: 0…127.
 public struct FECMask: Hashable, Sendable, BitwiseCopyable {
   /// The highest bit is the packet at the base, as on the wire.
   private var bits: UInt128 = 0

@@ -1,7 +1,8 @@
 public import RTCPrimitives
 
-/// The fields of RTP headers that a repair packet carries the exclusive or of (RFC 5109 §7.3, and the same in
-/// draft-ietf-payload-flexible-fec-scheme-03 §4.2). What is combined of all protected packets but one is that one's.
+/// The fields of RTP headers whose exclusive or a repair packet contains (RFC 5109 §7.3, and the same in
+/// draft-ietf-payload-flexible-fec-scheme-03 §4.2). Combined with all protected packets but one, they give the fields
+/// of that one.
 ///
 /// ```
 ///  0                   1                   2                   3
@@ -22,10 +23,10 @@ public struct FECRecoveryFields: Hashable, Sendable, BitwiseCopyable {
   /// The RTP timestamp.
   public var timestamp: UInt32 = 0
 
-  /// Of no packet.
+  /// The fields of no packet: zeros.
   public init() {}
 
-  /// Of `packet`, which must have a whole fixed header.
+  /// The fields of `packet`, which must have a complete fixed header.
   public init(_ packet: Span<UInt8>) {
     flags = packet[0] & 0x3F
     markerAndType = packet[1]

@@ -1,7 +1,7 @@
 public import RTCPrimitives
 
-/// What stands before the payload of a FlexFEC repair packet (draft-ietf-payload-flexible-fec-scheme-03 §4.2.2.1), as
-/// libwebrtc reads and writes it: one protected stream and a flexible mask. RFC 8627 changed the format; it is another.
+/// The header before the payload of a FlexFEC repair packet (draft-ietf-payload-flexible-fec-scheme-03 §4.2.2.1), in
+/// libwebrtc's version: one protected stream and a flexible mask. RFC 8627 defines another format.
 ///
 /// ```
 ///  0                   1                   2                   3
@@ -35,7 +35,7 @@ public struct FlexFECHeader: Hashable, Sendable, BitwiseCopyable {
   public var fields: FECRecoveryFields
   /// The stream whose packets are protected.
   public var ssrc: SSRC
-  /// What the mask counts from.
+  /// The base of the mask.
   public var base: SequenceNumber
   /// The packets that are protected, within `maximumSpan`.
   public let mask: FECMask
@@ -68,7 +68,7 @@ public struct FlexFECHeader: Hashable, Sendable, BitwiseCopyable {
     ssrc = SSRC(payload.networkOrder32(at: 12))
     base = SequenceNumber(payload.networkOrder16(at: 16))
     var mask = FECMask()
-    // A mask may be written longer than it need be; what follows begins where it ends.
+    // A mask may be longer than necessary; the repair data begin where it ends.
     guard let size = mask.readFlexFEC(payload), !mask.isEmpty else { return nil }
     self.mask = mask
     self.size = size

@@ -26,7 +26,7 @@ public struct REDBlock: Hashable, Sendable {
   public var payloadType: PayloadType
   /// How far before the packet's own timestamp the block belongs; 0 for the primary one.
   public var timestampOffset: UInt32
-  /// Where the block's bytes lie in the payload.
+  /// The position of the block in the payload.
   public var range: Range<Int>
 
   /// A block of these fields.
@@ -58,9 +58,9 @@ public struct REDBlocks: Sendable, BitwiseCopyable {
   /// More blocks than this are nothing that anybody sends.
   public static let maximumCount = 16
 
-  /// Where the next header stands.
+  /// The position of the next header.
   private var header = 0
-  /// Where the next block's bytes begin.
+  /// The start of the next block.
   private var data: Int
   private var isAtEnd = false
 

@@ -1,6 +1,6 @@
 public import RTCPrimitives
 
-/// What stands before the repair data of an ULPFEC packet with one level of protection (RFC 5109 §7.3, §7.4).
+/// The header before the repair data of an ULPFEC packet with one level of protection (RFC 5109 §7.3, §7.4).
 ///
 /// ```
 ///  0                   1                   2                   3
@@ -23,7 +23,7 @@ public struct ULPFECHeader: Hashable, Sendable, BitwiseCopyable {
 
   /// The exclusive or of the protected packets' header fields.
   public var fields: FECRecoveryFields
-  /// What the mask counts from.
+  /// The base of the mask.
   public var base: SequenceNumber
   /// The packets that are protected, within `maximumSpan`.
   public let mask: FECMask

@@ -1,7 +1,7 @@
 import RTCPrimitives
 
-/// What an RTCP packet is, by its packet type and, for feedback, its format (RFC 3550 §12.1, RFC 4585 §6.1,
-/// RFC 5104 §4.3, RFC 3611 §2).
+/// The kind of an RTCP packet, by its packet type and, for feedback, its format (RFC 3550 §12.1, RFC 4585 §6.1, RFC
+/// 5104 §4.3, RFC 3611 §2).
 public enum RTCPPacketKind: Hashable, Sendable, BitwiseCopyable {
   case senderReport
   case receiverReport
@@ -60,11 +60,11 @@ public struct RTCPPacket: ~Escapable {
     static let extendedReport: UInt8 = 207
   }
 
-  /// What the packet is.
+  /// The kind of the packet.
   public let kind: RTCPPacketKind
   /// The five bits after the padding bit: a number of blocks, or the feedback format.
   public let count: Int
-  /// What follows the common header, without padding.
+  /// The bytes behind the common header, without padding.
   public let body: Span<UInt8>
 
   @_lifetime(copy body)
@@ -80,7 +80,7 @@ public struct RTCPPacket: ~Escapable {
     return (SSRC(body.networkOrder32(at: 0)), SSRC(body.networkOrder32(at: 4)))
   }
 
-  /// The feedback control information: what follows the two sources. Only after `feedbackSources` was not nil.
+  /// The feedback control information behind the two sources. Only after `feedbackSources` was not nil.
   var feedbackInformation: Span<UInt8> {
     @_lifetime(copy self)
     get { body.extracting(8..<body.count) }

@@ -22,7 +22,7 @@ public struct ReceiverReport: Hashable, Sendable, BitwiseCopyable {
   /// A report by `sender`; its blocks are given to `write`.
   public init(sender: SSRC) { self.sender = sender }
 
-  /// Nil when `packet` is no receiver report or too short for what it promises.
+  /// Nil if `packet` is not a receiver report, or is too short for its counts.
   public init?(parsing packet: RTCPPacket) {
     let body = packet.body
     guard packet.kind == .receiverReport, body.count >= Self.fixedSize + packet.count * ReportBlock.size

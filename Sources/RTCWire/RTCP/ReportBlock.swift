@@ -1,6 +1,6 @@
 public import RTCPrimitives
 
-/// What a receiver says about one source, inside sender and receiver reports (RFC 3550 §6.4.1).
+/// A receiver's report on one source, within sender and receiver reports (RFC 3550 §6.4.1).
 ///
 /// ```
 ///  0                   1                   2                   3
@@ -78,9 +78,9 @@ public struct ReportBlock: Hashable, Sendable, BitwiseCopyable {
     writer.write(CompactNTPTimestamp.units(delaySinceLastSenderReport))
   }
 
-  /// The round-trip time this block tells the sender of that report (RFC 3550 §6.4.1), never negative; nil when the
-  /// receiver had no report yet.
-  /// - Parameter arrival: when the block arrived, on the clock that stamped the sender report.
+  /// The round-trip time between this block and the sender report that it answers (RFC 3550 §6.4.1), never negative;
+  /// nil if the receiver had no report yet.
+  /// - Parameter arrival: the arrival time of the block, on the clock that stamped the sender report.
   public func roundTripTime(arrival: NTPTimestamp) -> TimeDelta? {
     guard lastSenderReport.value != 0 else { return nil }
     return max(.zero, arrival.compact.since(lastSenderReport) - delaySinceLastSenderReport)

@@ -47,7 +47,7 @@ public struct SenderReport: Hashable, Sendable, BitwiseCopyable {
     self.octetCount = octetCount
   }
 
-  /// Nil when `packet` is no sender report or too short for what it promises.
+  /// Nil if `packet` is not a sender report, or is too short for its counts.
   public init?(parsing packet: RTCPPacket) {
     let body = packet.body
     guard packet.kind == .senderReport, body.count >= Self.fixedSize + packet.count * ReportBlock.size

@@ -29,7 +29,7 @@ public import RTCPrimitives
 /// time. A packet of a few bytes can report up to 65,535 lost packets, so a reader that does not need all of them passes
 /// over runs with `skip(to:)` and `skipLost(to:)`, whose cost is bounded by the packet's size.
 public struct TransportFeedback: ~Escapable {
-  /// What became of one packet.
+  /// The fate of one packet.
   public struct Status: Hashable, Sendable, BitwiseCopyable {
     /// The packet's number among all packets of the transport.
     public var sequenceNumber: TransportSequenceNumber
@@ -176,7 +176,7 @@ enum StatusSymbol: UInt16 {
   var deltaSize: Int { Int(rawValue) }
 }
 
-/// What is left of one packet status chunk (§3.1.3, §3.1.4).
+/// The rest of one packet status chunk (§3.1.3, §3.1.4).
 struct StatusChunk {
   private let bits: UInt16
   private(set) var count = 0
@@ -198,8 +198,8 @@ struct StatusChunk {
     return symbol(at: position) ?? .lost
   }
 
-  /// Takes lost packets off the front: as many as the run has of them, or one of a vector.
-  /// - Returns: how many were taken, at most `limit`; 0 when the next symbol is another.
+  /// Removes lost packets from the front: as many as the run has, or one of a vector.
+  /// - Returns: the number removed, at most `limit`; 0 if the next symbol is another.
   mutating func removeLost(atMost limit: Int) -> Int {
     guard !isEmpty, symbol(at: position) == .lost else { return 0 }
     let taken = bits & 0x8000 == 0 ? min(limit, count - position) : min(limit, 1)

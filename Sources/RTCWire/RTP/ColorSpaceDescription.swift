@@ -1,8 +1,8 @@
 public import RTCPrimitives
 
-/// What a picture's samples mean, for codecs that cannot say so themselves: the color-space header extension
-/// (webrtc.org/experiments/rtp-hdrext/color-space), in the form without HDR metadata. Read from the last packet of a key
-/// frame; it holds until the next key frame.
+/// The colour space of a picture's samples, for codecs without such a field: the color-space header extension
+/// (webrtc.org/experiments/rtp-hdrext/color-space), in the form without HDR metadata. It is read from the last packet
+/// of a key frame and applies until the next key frame.
 ///
 /// ```
 ///  0                   1                   2                   3
@@ -14,7 +14,7 @@ public import RTCPrimitives
 ///
 /// Primaries, transfer and matrix are code points of ITU-T H.273; h and v say where chroma samples lie (0: unsaid).
 public struct ColorSpaceDescription: Hashable, Sendable, BitwiseCopyable {
-  /// Which values the samples take.
+  /// The range of sample values.
   public enum Range: UInt8, Hashable, Sendable, BitwiseCopyable {
     case unsaid = 0
     case limited = 1
@@ -38,7 +38,7 @@ public struct ColorSpaceDescription: Hashable, Sendable, BitwiseCopyable {
   public var transfer: UInt8
   /// `MatrixCoefficients` (ITU-T H.273 §8.3); 1 = BT.709.
   public var matrix: UInt8
-  /// Which values the samples take.
+  /// The range of sample values.
   public var range: Range
   /// h and v, 0…15.
   private var chromaSiting: UInt8 = 0

@@ -1,4 +1,4 @@
-/// What protocol a datagram on a bundled port belongs to (RFC 7983 §7, RTP against RTCP by RFC 5761 §4).
+/// The protocol of a datagram on a bundled port (RFC 7983 §7; RTP and RTCP by RFC 5761 §4).
 ///
 /// ```
 ///      first byte   0…3      STUN

@@ -1,6 +1,6 @@
 public import RTCPrimitives
 
-/// The header of a received RTP packet (RFC 3550 §5.1), with the places of what follows it.
+/// The header of a received RTP packet (RFC 3550 §5.1), with the positions of extensions and payload.
 ///
 /// ```
 ///  0                   1                   2                   3
@@ -38,9 +38,9 @@ public struct RTPHeader: Hashable, Sendable {
   public let ssrc: SSRC
   /// The "defined by profile" field of the extension block; nil when the packet has no block.
   public let extensionProfile: UInt16?
-  /// Where the extension elements lie in the packet, without the block's own four bytes; empty when there are none.
+  /// The position of the extension elements in the packet, without the block's own four bytes; empty without any.
   public let extensions: Range<Int>
-  /// Where the payload lies in the packet, without padding.
+  /// The position of the payload in the packet, without padding.
   public let payload: Range<Int>
 
   /// Nil when the version is not 2, or a length or the padding points outside the packet.

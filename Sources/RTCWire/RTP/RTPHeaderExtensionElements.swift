@@ -2,7 +2,7 @@
 public struct RTPHeaderExtensionElement: Hashable, Sendable {
   /// 1…14 in the one-byte form, 1…255 in the two-byte form.
   public var id: UInt8
-  /// Where the element's data lie in the packet, without identifier and length.
+  /// The position of the element's data in the packet, without identifier and length.
   public var range: Range<Int>
 }
 

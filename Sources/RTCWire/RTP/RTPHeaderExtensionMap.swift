@@ -19,7 +19,7 @@ public struct RTPHeaderExtensionMap: Hashable, Sendable {
   /// True when no extension has an identifier.
   public var isEmpty: Bool { ids.allSatisfy { $0 == 0 } }
 
-  /// The identifier of `uri`, nil when it is not negotiated. Setting takes the identifier away from whatever had it;
+  /// The identifier of `uri`, nil if it is not negotiated. Setting removes the identifier from its earlier extension;
   /// it must be 1…255.
   public subscript(uri: RTPHeaderExtensionURI) -> UInt8? {
     get {
@@ -36,7 +36,7 @@ public struct RTPHeaderExtensionMap: Hashable, Sendable {
     }
   }
 
-  /// What `id` stands for, nil when it is not negotiated or unknown here.
+  /// The extension with the identifier `id`; nil if it is not negotiated or unknown.
   public func uri(id: UInt8) -> RTPHeaderExtensionURI? {
     Int(id) < uris.count ? uris[Int(id)] : nil
   }

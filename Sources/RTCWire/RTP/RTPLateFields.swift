@@ -1,5 +1,5 @@
-/// Where in a written packet the fields lie that are known only at the moment of sending.
-/// Four bytes, made to be kept beside a queued packet.
+/// The positions of the fields in a written packet that are known only at the moment of sending. Four bytes, to be kept
+/// beside a queued packet.
 public struct RTPLateFields: Hashable, Sendable, BitwiseCopyable {
   /// 0 when the field is not on the packet: offset 0 is the packet's first byte and never a field.
   private var absSendTime: UInt16 = 0
@@ -16,8 +16,8 @@ public struct RTPLateFields: Hashable, Sendable, BitwiseCopyable {
     transportSequenceNumber == 0 ? nil : Int(transportSequenceNumber)
   }
 
-  /// Writes those of the two fields that are on `packet`, which begins at the span's start. To be called just before
-  /// SRTP protects the packet.
+  /// Writes the two fields if `packet`, which begins at the span's start, has them. Call it just before SRTP encrypts
+  /// the packet.
   @_lifetime(packet: copy packet)
   public func patch(
     _ packet: inout MutableSpan<UInt8>, absSendTime time: AbsoluteSendTime,

@@ -1,7 +1,7 @@
 import RTCPrimitives
 
-/// The header extensions of one packet to be sent. Those that are nil, or that the map gives no identifier, are left out.
-/// Trivial to copy; writing allocates nothing.
+/// The header extensions of one packet to be sent. Values that are nil, or without an identifier in the map, are left
+/// out. Trivial to copy; writing allocates nothing.
 public struct RTPOutgoingExtensions: Sendable, BitwiseCopyable {
   /// The mid of the packet's m-section (RFC 9143 §15).
   public var mid: RTPStreamID?
@@ -13,17 +13,17 @@ public struct RTPOutgoingExtensions: Sendable, BitwiseCopyable {
   public var absSendTime: AbsoluteSendTime?
   /// Usually `.placeholder`, patched by `RTPLateFields` at the moment of sending.
   public var transportSequenceNumber: TransportSequenceNumber?
-  /// What the video shows.
+  /// The content of the video.
   public var contentType: VideoContentType?
   /// The bounds of the delay between capture and display.
   public var playoutDelay: PlayoutDelay?
-  /// How the picture is to be turned for display.
+  /// The rotation for display.
   public var orientation: VideoOrientation?
   /// When the packet's first sample was captured.
   public var captureTime: AbsoluteCaptureTime?
   /// How loud the packet's audio is (RFC 6464).
   public var audioLevel: AudioLevelIndication?
-  /// What the picture's samples mean; on the last packet of a key frame.
+  /// The colour space of the samples; on the last packet of a key frame.
   public var colorSpace: ColorSpaceDescription?
 
   /// No extensions.
@@ -57,7 +57,7 @@ public struct RTPOutgoingExtensions: Sendable, BitwiseCopyable {
   ) -> RTPLateFields {
     let twoByte = map.needsTwoByteForm
     var late = RTPLateFields()
-    // The late fields come first: the same offsets in all packets of a stream, whatever else is on them.
+    // The late fields come first, at the same offsets in all packets of a stream, whatever other extensions there are.
     if let absSendTime, let id = map[.absSendTime] {
       writer.writeElementHeader(id: id, size: AbsoluteSendTime.size, twoByte: twoByte)
       late.setAbsSendTimeOffset(writer.offset - start)
@@ -119,7 +119,7 @@ public struct RTPOutgoingExtensions: Sendable, BitwiseCopyable {
 }
 
 extension ByteWriter {
-  /// The one or two bytes before an element's data (RFC 8285 §4.2, §4.3).
+  /// The header of one or two bytes before an element's data (RFC 8285 §4.2, §4.3).
   @_lifetime(self: copy self)
   fileprivate mutating func writeElementHeader(id: UInt8, size: Int, twoByte: Bool) {
     if twoByte {

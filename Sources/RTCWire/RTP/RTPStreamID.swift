@@ -5,7 +5,7 @@ public import RTCPrimitives
 ///
 /// Kept inline, so that putting it on a packet allocates nothing.
 public struct RTPStreamID: Hashable, Sendable, BitwiseCopyable {
-  /// The longest name: what the one-byte form of RFC 8285 can carry.
+  /// The longest name that fits the one-byte form of RFC 8285.
   public static let maximumCount = 16
 
   private var high: UInt64 = 0

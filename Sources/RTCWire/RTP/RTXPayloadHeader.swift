@@ -19,8 +19,7 @@ public struct RTXPayloadHeader: Hashable, Sendable, BitwiseCopyable {
   /// The header of a repetition of the packet with this number.
   public init(originalSequenceNumber: SequenceNumber) { self.originalSequenceNumber = originalSequenceNumber }
 
-  /// Nil when the payload is too short, as it is in a packet of padding only. What follows `size` bytes is the
-  /// original payload.
+  /// Nil if the payload is too short, as in a packet of padding only. The original payload begins after `size` bytes.
   public init?(parsing payload: Span<UInt8>) {
     guard payload.count >= Self.size else { return nil }
     originalSequenceNumber = SequenceNumber(payload.networkOrder16(at: 0))

@@ -1,7 +1,7 @@
 public import RTCPrimitives
 
-/// What a video shows: the video-content-type header extension (webrtc.org/experiments/rtp-hdrext/video-content-type).
-/// One byte; only its lowest bit has a meaning today.
+/// The content of a video: the video-content-type header extension
+/// (webrtc.org/experiments/rtp-hdrext/video-content-type). One byte; only its lowest bit has a meaning today.
 public enum VideoContentType: UInt8, Hashable, Sendable, BitwiseCopyable {
   case unspecified = 0
   /// A screen: the viewer should prefer sharpness and low delay.

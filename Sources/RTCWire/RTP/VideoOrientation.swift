@@ -1,7 +1,7 @@
 public import RTCPrimitives
 
-/// How a picture is to be turned for display: the coordination-of-video-orientation header extension
-/// (3GPP TS 26.114 §7.4.5).
+/// The rotation of a picture for display: the coordination-of-video-orientation header extension (3GPP TS 26.114
+/// §7.4.5).
 ///
 /// ```
 ///  0 1 2 3 4 5 6 7
@@ -12,7 +12,7 @@ public import RTCPrimitives
 public struct VideoOrientation: Hashable, Sendable, BitwiseCopyable {
   /// The length of the element's data in bytes.
   public static let size = 1
-  /// Neither turned nor mirrored, and not from a camera on the back.
+  /// Neither rotated nor mirrored, and not from a camera on the back.
   public static let upright = VideoOrientation(rotation: .none)
 
   /// The clockwise turn the viewer makes before display.

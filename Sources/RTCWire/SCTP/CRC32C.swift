@@ -1,6 +1,6 @@
 /// The checksum of SCTP packets: CRC-32 with Castagnoli's polynomial (RFC 9260 appendix A), eight bytes at a step.
 public enum CRC32C {
-  /// Table k says what a byte does to the sum when k further bytes follow it in the same step.
+  /// Table k: the effect of a byte on the sum if k further bytes follow it in the same step.
   private static let tables: InlineArray<2_048, UInt32> = {
     var tables = InlineArray<2_048, UInt32>(repeating: 0)
     for i in 0..<256 {

@@ -1,6 +1,6 @@
 public import RTCPrimitives
 
-/// What a chunk is (RFC 9260 §3.2). A receiver that does not know a type is told by its two highest bits what to do.
+/// The type of a chunk (RFC 9260 §3.2). The two highest bits tell a receiver how to handle an unknown type.
 public struct SCTPChunkType: RawRepresentable, Hashable, Sendable {
   /// The eight bits on the wire.
   public let rawValue: UInt8
@@ -13,19 +13,19 @@ public struct SCTPChunkType: RawRepresentable, Hashable, Sendable {
   public static let initiation = Self(rawValue: 1)
   /// Answers INIT, with a state cookie.
   public static let initiationAck = Self(rawValue: 2)
-  /// Says what has been received (SACK).
+  /// Acknowledges received chunks (SACK).
   public static let selectiveAck = Self(rawValue: 3)
   /// Asks for a HEARTBEAT ACK.
   public static let heartbeat = Self(rawValue: 4)
-  /// Gives back what a HEARTBEAT held.
+  /// Returns the content of a HEARTBEAT.
   public static let heartbeatAck = Self(rawValue: 5)
   /// Ends the association at once.
   public static let abort = Self(rawValue: 6)
-  /// Says that the sender has nothing more to send, and what it has received.
+  /// Ends sending, and acknowledges received chunks.
   public static let shutdown = Self(rawValue: 7)
   /// Answers SHUTDOWN when everything is acknowledged.
   public static let shutdownAck = Self(rawValue: 8)
-  /// Says what was wrong with something received.
+  /// Reports an error in a received packet.
   public static let error = Self(rawValue: 9)
   /// Gives back the state cookie of an INIT ACK.
   public static let cookieEcho = Self(rawValue: 10)
@@ -37,14 +37,14 @@ public struct SCTPChunkType: RawRepresentable, Hashable, Sendable {
   public static let interleavedData = Self(rawValue: 64)
   /// Changes of streams (RFC 6525 §3.1).
   public static let reconfiguration = Self(rawValue: 130)
-  /// Skips what the sender has given up (RFC 3758 §3.2).
+  /// Skips chunks that the sender has given up (RFC 3758 §3.2).
   public static let forwardTSN = Self(rawValue: 192)
-  /// The same for I-DATA (RFC 8260 §2.3.1).
+  /// Skips I-DATA chunks that the sender has given up (RFC 8260 §2.3.1).
   public static let interleavedForwardTSN = Self(rawValue: 194)
 
-  /// Of an unknown type: the rest of the packet is still to be read.
+  /// Whether the rest of the packet is read if the type is unknown.
   public var skipsWhenUnknown: Bool { rawValue & 0x80 != 0 }
-  /// Of an unknown type: the sender is to be told by an ERROR chunk.
+  /// Whether an ERROR chunk reports the type if it is unknown.
   public var isReportedWhenUnknown: Bool { rawValue & 0x40 != 0 }
 }
 
@@ -64,14 +64,14 @@ public struct SCTPChunkType: RawRepresentable, Hashable, Sendable {
 public struct SCTPChunk: ~Escapable {
   /// The bytes before the value.
   public static let headerSize = 4
-  /// Of ABORT and SHUTDOWN COMPLETE: the sender had no tag of its own, and used the receiver's (RFC 9260 §8.5.1).
+  /// For ABORT and SHUTDOWN COMPLETE: the sender had no tag of its own, and used the receiver's (RFC 9260 §8.5.1).
   public static let reflectsTag: UInt8 = 1
 
-  /// What the chunk is.
+  /// The type of the chunk.
   public let type: SCTPChunkType
   /// Eight bits whose meaning the type decides.
   public let flags: UInt8
-  /// What follows the header, without padding.
+  /// The bytes behind the header, without padding.
   public let value: Span<UInt8>
   /// Header and value, as they came.
   public let bytes: Span<UInt8>

@@ -33,11 +33,11 @@ public struct SCTPData: Hashable, Sendable, BitwiseCopyable {
   public var isEnd: Bool
   /// The sender waits for the acknowledgement (I, RFC 7053).
   public var isImmediate: Bool
-  /// Of DATA the Stream Sequence Number, 16 bits, meaningless of unordered messages; of I-DATA the Message Identifier.
+  /// DATA: the Stream Sequence Number, 16 bits, without meaning for unordered messages. I-DATA: the Message Identifier.
   public var messageNumber: UInt32
-  /// Of I-DATA: the fragment's number, 0 for the first. Of DATA 0.
+  /// I-DATA: the fragment's number, 0 for the first. DATA: 0.
   public var fragmentNumber: UInt32
-  /// What the message holds, in the words of the application; 0 in fragments of I-DATA other than the first.
+  /// The application's identifier of the content; 0 in fragments of I-DATA other than the first.
   public var payloadProtocol: UInt32
   /// True of I-DATA.
   public var isInterleaved: Bool

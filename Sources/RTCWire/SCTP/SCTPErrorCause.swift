@@ -1,6 +1,6 @@
 public import RTCPrimitives
 
-/// What was wrong, in ERROR and ABORT (RFC 9260 §3.3.10): only written here, since nothing depends on what a peer says of us.
+/// The cause in ERROR and ABORT (RFC 9260 §3.3.10). It is only written here, since received causes are not evaluated.
 ///
 /// ```
 ///  0                   1                   2                   3

@@ -1,7 +1,7 @@
 public import RTCPrimitives
 
-/// FORWARD TSN, or I-FORWARD-TSN where messages may be interleaved: the sender has given up what it sent up to a number
-/// (RFC 3758 §3.2, RFC 8260 §2.3.1).
+/// FORWARD TSN, or I-FORWARD-TSN if messages may be interleaved: the sender has given up all chunks up to a number (RFC
+/// 3758 §3.2, RFC 8260 §2.3.1).
 ///
 /// ```
 ///  0                   1                   2                   3
@@ -21,7 +21,7 @@ public struct SCTPForwardTSN: ~Escapable {
   public struct Skip: Hashable, Sendable, BitwiseCopyable {
     /// The message's stream.
     public var stream: StreamID
-    /// Of I-FORWARD-TSN: it concerns unordered messages. FORWARD TSN lists ordered ones alone.
+    /// I-FORWARD-TSN: whether it concerns unordered messages. FORWARD TSN lists ordered ones only.
     public var isUnordered: Bool
     /// Stream Sequence Number or Message Identifier of the message.
     public var messageNumber: UInt32

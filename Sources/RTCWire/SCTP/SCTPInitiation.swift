@@ -1,6 +1,6 @@
 public import RTCPrimitives
 
-/// What an endpoint understands beyond RFC 9260, as it says in INIT and INIT ACK.
+/// An endpoint's extensions of RFC 9260, as listed in INIT and INIT ACK.
 public struct SCTPCapabilities: Hashable, Sendable {
   /// FORWARD TSN (RFC 3758).
   public var hasPartialReliability = false
@@ -11,7 +11,7 @@ public struct SCTPCapabilities: Hashable, Sendable {
   /// A checksum of zero where DTLS already guards the packet (RFC 9653).
   public var acceptsZeroChecksum = false
 
-  /// None of them.
+  /// No extensions.
   public init() {}
 
   /// The number that stands for DTLS in Zero Checksum Acceptable (RFC 9653 §8).
@@ -38,7 +38,7 @@ public struct SCTPCapabilities: Hashable, Sendable {
 /// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 /// ```
 public struct SCTPInitiation: Hashable, Sendable {
-  /// What every packet to the sender must bear; not 0.
+  /// The tag that every packet to the sender must have; not 0.
   public var initiateTag: UInt32
   /// Bytes that the sender can take.
   public var receiverWindow: UInt32
@@ -48,11 +48,12 @@ public struct SCTPInitiation: Hashable, Sendable {
   public var inboundStreams: UInt16
   /// The number of the sender's first DATA.
   public var initialTSN: TSN
-  /// What the sender understands.
+  /// The sender's extensions.
   public var capabilities = SCTPCapabilities()
   /// The state cookie; empty in INIT.
   public var cookie: [UInt8] = []
-  /// Of a parsed INIT: parameters that are unknown and to be reported, as they came. Of an INIT ACK to be written: the same.
+  /// In a parsed INIT: unknown parameters that are to be reported, unchanged. In an INIT ACK to be written: the
+  /// reported parameters.
   public var unrecognized: [UInt8] = []
 
   /// Unknown parameters beyond so many bytes are not reported: the answer must fit a packet.

@@ -45,7 +45,7 @@ public struct SCTPPacket: ~Escapable {
     self.bytes = bytes
   }
 
-  /// True when the checksum is that of the packet.
+  /// Whether the checksum is correct.
   public var hasCorrectChecksum: Bool {
     CRC32C.checksum(bytes.extracting(0..<8), zeros: 4, bytes.extracting(12..<bytes.count)) == checksum
   }

@@ -1,14 +1,14 @@
 public import RTCPrimitives
 
-/// What a parameter of INIT, INIT ACK or RE-CONFIG is (RFC 9260 §3.2.1). The two highest bits of an unknown type mean what
-/// they mean in a chunk's.
+/// The type of a parameter of INIT, INIT ACK or RE-CONFIG (RFC 9260 §3.2.1). The two highest bits of an unknown type
+/// have the same meaning as a chunk's.
 public struct SCTPParameterType: RawRepresentable, Hashable, Sendable {
   /// The sixteen bits on the wire.
   public let rawValue: UInt16
   /// The type with these sixteen bits.
   public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-  /// What the answer to INIT must give back (RFC 9260 §3.3.3).
+  /// The cookie that the answer to INIT ACK must return (RFC 9260 §3.3.3).
   public static let stateCookie = Self(rawValue: 7)
   /// A parameter of INIT that its receiver did not know.
   public static let unrecognized = Self(rawValue: 8)
@@ -16,7 +16,7 @@ public struct SCTPParameterType: RawRepresentable, Hashable, Sendable {
   public static let outgoingResetRequest = Self(rawValue: 13)
   /// "Reset your outgoing streams" (RFC 6525 §4.2).
   public static let incomingResetRequest = Self(rawValue: 14)
-  /// "Begin all numbers anew" (RFC 6525 §4.3).
+  /// Requests that all numbers start again (RFC 6525 §4.3).
   public static let associationResetRequest = Self(rawValue: 15)
   /// The answer to any of these (RFC 6525 §4.4).
   public static let reconfigurationResponse = Self(rawValue: 16)
@@ -31,9 +31,9 @@ public struct SCTPParameterType: RawRepresentable, Hashable, Sendable {
   /// The sender understands FORWARD TSN (RFC 3758 §3.1).
   public static let forwardTSNSupported = Self(rawValue: 0xC000)
 
-  /// Of an unknown type: the parameters that follow are still to be read.
+  /// Whether the following parameters are read if the type is unknown.
   public var skipsWhenUnknown: Bool { rawValue & 0x8000 != 0 }
-  /// Of an unknown type: the sender is to be told.
+  /// Whether the type is reported to the sender if it is unknown.
   public var isReportedWhenUnknown: Bool { rawValue & 0x4000 != 0 }
 }
 
@@ -51,9 +51,9 @@ public struct SCTPParameterType: RawRepresentable, Hashable, Sendable {
 public struct SCTPParameter: ~Escapable {
   /// The bytes before the value.
   public static let headerSize = 4
-  /// What the parameter is.
+  /// The type of the parameter.
   public let type: SCTPParameterType
-  /// What follows the header, without padding.
+  /// The bytes behind the header, without padding.
   public let value: Span<UInt8>
   /// Header and value, as they came.
   public let bytes: Span<UInt8>
@@ -83,7 +83,7 @@ public struct SCTPParameters: ~Escapable {
   @_lifetime(copy bytes)
   public init(_ bytes: Span<UInt8>) { reader = ByteReader(bytes) }
 
-  /// The next parameter; nil at the end, and where a length is shorter than the header or longer than what is left.
+  /// The next parameter; nil at the end, and if a length is shorter than the header or longer than the rest.
   @_lifetime(copy self)
   @_lifetime(self: copy self)
   public mutating func next() -> SCTPParameter? {

@@ -78,7 +78,7 @@ public struct SCTPOutgoingResetRequest: Hashable, Sendable {
 /// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 /// ```
 public struct SCTPReconfigurationResponse: Hashable, Sendable {
-  /// What became of the request.
+  /// The result of a request.
   public enum Result: UInt32, Sendable {
     case nothingToDo = 0
     case performed = 1
@@ -92,7 +92,7 @@ public struct SCTPReconfigurationResponse: Hashable, Sendable {
 
   /// The number of the request.
   public var responseNumber: UInt32
-  /// What became of it.
+  /// The result.
   public var result: Result
 
   /// Takes both values as they are.

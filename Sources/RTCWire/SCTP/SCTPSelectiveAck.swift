@@ -1,6 +1,6 @@
 public import RTCPrimitives
 
-/// SACK: what has been received, and how much more can be (RFC 9260 §3.3.4).
+/// SACK: acknowledges received chunks and advertises the receive window (RFC 9260 §3.3.4).
 ///
 /// ```
 ///  0                   1                   2                   3
@@ -22,7 +22,7 @@ public import RTCPrimitives
 public struct SCTPSelectiveAck: ~Escapable {
   /// A run of chunks received beyond the cumulative acknowledgement, as distances from it; both ends are in it.
   public struct GapBlock: Hashable, Sendable, BitwiseCopyable {
-    /// The distance of the first; at least 2 in what is written here.
+    /// The distance of the first chunk; at least 2 in blocks written here.
     public var start: UInt16
     /// The distance of the last.
     public var end: UInt16
@@ -35,7 +35,7 @@ public struct SCTPSelectiveAck: ~Escapable {
 
   /// Everything up to this one has been received.
   public let cumulativeTSN: TSN
-  /// Bytes that can be received beyond what has been.
+  /// Free bytes in the receiver's window.
   public let receiverWindow: UInt32
   /// How many runs follow.
   public let gapBlockCount: Int

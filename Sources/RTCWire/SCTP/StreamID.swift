@@ -1,4 +1,4 @@
-/// A pair of SCTP streams of one number, one each way: what a data channel runs on.
+/// A pair of SCTP streams with the same number, one in each direction, which carries a data channel.
 public struct StreamID: Hashable, Sendable, BitwiseCopyable {
   /// The streams' number, 0…65,534, as SCTP negotiates at most 65,535 streams.
   public var value: UInt16

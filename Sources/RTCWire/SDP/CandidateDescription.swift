@@ -1,6 +1,6 @@
 public import RTCPrimitives
 
-/// What a candidate is (RFC 8445 §5.1.1); the raw value is its word in SDP.
+/// The type of a candidate (RFC 8445 §5.1.1); the raw value is its word in SDP.
 public enum ICECandidateKind: String, Hashable, Sendable {
   case host
   case serverReflexive = "srflx"
@@ -16,11 +16,11 @@ public struct CandidateDescription: Hashable, Sendable {
   public var foundation: String
   /// 1 = RTP (and everything muxed with it), 2 = RTCP; 1…256.
   public var component: UInt16
-  /// What carries datagrams to the candidate.
+  /// The transport protocol of the candidate.
   public var transport: Transport
   /// 1…2³²−1 on parsing; RFC 8445 §5.1.2 permits up to 2³¹−1.
   public var priority: UInt32
-  /// Where the candidate is reached.
+  /// The address of the candidate.
   public var address: Address
   /// The port at `address`.
   public var port: UInt16
@@ -37,7 +37,7 @@ public struct CandidateDescription: Hashable, Sendable {
     case tcp(TCPType)
   }
 
-  /// Who opens a TCP connection (RFC 6544 §4.5); the raw value is the word after `tcptype`.
+  /// The side that opens a TCP connection (RFC 6544 §4.5); the raw value is the word after `tcptype`.
   public enum TCPType: String, Hashable, Sendable {
     case active, passive
     case simultaneousOpen = "so"
@@ -95,7 +95,7 @@ public struct CandidateDescription: Hashable, Sendable {
     self.init(value: rest.dropFirst(10))
   }
 
-  /// From the attribute's value, what follows `candidate:`.
+  /// Parses the attribute's value, after `candidate:`.
   init?(value: Substring) {
     guard value.utf8.count <= 1_024, value.utf8.allSatisfy({ $0 >= 0x20 }) else { return nil }
     let fields = value.fields
@@ -109,7 +109,7 @@ public struct CandidateDescription: Hashable, Sendable {
     switch fields[2].lowercased() {
     case "udp": transport = .udp
     case "tcp":
-      // RFC 6544 requires the type; senders before it meant what is now called passive.
+      // RFC 6544 requires the type; earlier senders meant the one now called passive.
       guard let type = TCPType(rawValue: extensions.tcpType?.lowercased() ?? "passive") else { return nil }
       transport = .tcp(type)
     default: return nil
@@ -139,14 +139,14 @@ public struct CandidateDescription: Hashable, Sendable {
       case "rport": port = value.decimal() ?? 0
       case "tcptype": tcpType = value
       case "ufrag": usernameFragment = ICECredentials.isUsernameFragment(value) ? String(value) : nil
-      default: break  // generation, network-id, network-cost and whatever else a sender adds
+      default: break  // generation, network-id, network-cost and other extensions
       }
       index += 2
     }
     return (tcpType, address.map { Related(address: $0, port: port) }, usernameFragment)
   }
 
-  /// The attribute's value, what follows `candidate:`.
+  /// The attribute's value, after `candidate:`.
   var value: String {
     var text = "\(foundation) \(component)"
     if case .udp = transport { text += " udp" } else { text += " tcp" }

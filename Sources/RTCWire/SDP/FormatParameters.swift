@@ -35,7 +35,7 @@ public struct FormatParameters: Hashable, Sendable {
 }
 
 extension Span<UInt8> {
-  /// The same ASCII text, without regard to case; other bytes must be the same.
+  /// Compares ASCII letters without regard to case; other bytes must be equal.
   func isEqualIgnoringCase(_ other: Span<UInt8>) -> Bool {
     guard count == other.count else { return false }
     for index in indices where self[index] != other[index] {

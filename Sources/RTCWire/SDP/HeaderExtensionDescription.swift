@@ -2,11 +2,11 @@
 public struct HeaderExtensionDescription: Hashable, Sendable {
   /// 1…14 fits both header forms, 16…255 the two-byte form only, 4096…4351 is a wish without a number yet.
   public var id: UInt16
-  /// As seen by the side whose description says it; nil means the m-section's own.
+  /// The direction from the describing side's view; nil means the m-section's own.
   public var direction: MediaDirection?
-  /// What the identifier stands for; need not be known here.
+  /// The URI of the extension; it may be unknown here.
   public var uri: String
-  /// What follows the URI, as written.
+  /// The text after the URI, as written.
   public var attributes: String
 
   /// Takes all values as they are; nothing is checked.

@@ -5,13 +5,13 @@ public struct ICECredentials: Hashable, Sendable {
   /// `a=ice-pwd`: 22…256 ice-chars when well-formed.
   public let password: String
 
-  /// Takes what it is given; `isWellFormed` says whether it is any use.
+  /// Makes credentials without checking them; see `isWellFormed`.
   public init(usernameFragment: String, password: String) {
     self.usernameFragment = usernameFragment
     self.password = password
   }
 
-  /// Both are long enough, and of ice-chars alone (RFC 8839 §5.4): ICE can be done with them.
+  /// Whether both are long enough and consist of ice-chars (RFC 8839 §5.4).
   public var isWellFormed: Bool {
     Self.fragmentLength.contains(usernameFragment.utf8.count) && Self.passwordLength.contains(password.utf8.count)
       && usernameFragment.utf8.allSatisfy(Self.isICEChar) && password.utf8.allSatisfy(Self.isICEChar)

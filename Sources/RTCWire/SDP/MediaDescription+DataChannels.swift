@@ -1,7 +1,7 @@
 extension MediaDescription {
-  /// The port everybody uses: it tells nothing apart, DTLS has found the way already.
+  /// The port that all implementations use. It has no function, as DTLS has found the path already.
   public static let usualSCTPPort: UInt16 = 5000
-  /// What a peer takes that does not say (RFC 8841 §6.1).
+  /// The maximum message size of a peer that states none (RFC 8841 §6.1).
   public static let assumedMaximumMessageSize: UInt64 = 65_536
 
   /// A section for data channels (RFC 8841).

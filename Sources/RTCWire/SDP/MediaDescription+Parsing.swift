@@ -7,7 +7,7 @@ struct MediaDescriptionReader {
   private var saysDirection = false
   private var mappings: [PayloadType: PayloadFormat] = [:]
   private var parameters: [PayloadType: String] = [:]
-  /// Of single payload types, and of all; each once.
+  /// The feedback of single payload types, and of all; each once.
   private var feedback: [PayloadType: [String]] = [:]
   private var commonFeedback: [String] = []
   private var sourceIndices: [UInt32: Int] = [:]

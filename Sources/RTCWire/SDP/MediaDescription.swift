@@ -2,7 +2,7 @@ public import RTCPrimitives
 
 /// One m-section (RFC 8866 §5.14 and the attributes that RFC 8829 uses).
 public struct MediaDescription: Hashable, Sendable {
-  /// What the m-section carries: the first word of the m-line.
+  /// The kind of media: the first word of the m-line.
   public var kind: Kind
   /// 0 = rejected or stopped, unless `isBundleOnly`.
   public var port: UInt16
@@ -16,7 +16,7 @@ public struct MediaDescription: Hashable, Sendable {
   public var bandwidths: [Bandwidth] = []
   /// `a=mid` (RFC 5888 §4): the m-section's name in bundles and with candidates; nil when it has none.
   public var mid: String?
-  /// As seen by the side whose description this is.
+  /// The direction from the describing side's view.
   public var direction: MediaDirection = .sendrecv
   /// ICE, DTLS and candidates: how the m-section's packets travel.
   public var transport = TransportAttributes()
@@ -32,13 +32,13 @@ public struct MediaDescription: Hashable, Sendable {
   public var allowsMixedHeaderExtensions = false
   /// The `a=extmap` lines, in order.
   public var headerExtensions: [HeaderExtensionDescription] = []
-  /// Those of `formats` whose meaning is known, in the same order.
+  /// The known formats among `formats`, in the same order.
   public var payloads: [PayloadFormat] = []
   /// The `a=msid` lines, in order and without repeats (RFC 8830).
   public var streamIdentifiers: [MediaStreamIdentifier] = []
   /// The `a=ssrc-group` lines, in order.
   public var sourceGroups: [MediaSourceGroup] = []
-  /// What the `a=ssrc` lines say, one element for each source.
+  /// The sources of `a=ssrc` lines, one element for each.
   public var sources: [MediaSource] = []
   /// `a=rid` values as written (RFC 8851).
   public var restrictions: [String] = []
@@ -51,7 +51,7 @@ public struct MediaDescription: Hashable, Sendable {
   /// Everything else, in its order.
   public var otherAttributes: [OtherAttribute] = []
 
-  /// What an m-section carries.
+  /// The kind of an m-section's media.
   public enum Kind: Hashable, Sendable {
     case audio, video, application
     case other(String)
@@ -114,15 +114,15 @@ public struct MediaDescription: Hashable, Sendable {
     return result
   }
 
-  /// The payload type whose packets repeat those of `type`, if there is one.
+  /// The format of retransmissions for `type`, if there is one.
   public func retransmission(of type: PayloadType) -> PayloadFormat? {
     payloads.first { $0.associatedPayloadType == type }
   }
 }
 
-/// An attribute that has no field of its own.
+/// An attribute without a property of its own.
 public struct OtherAttribute: Hashable, Sendable {
-  /// What stands before the colon.
+  /// The text before the colon.
   public var name: String
   /// Nil for a property attribute.
   public var value: String?

@@ -1,4 +1,4 @@
-/// Which way media flows, as seen by the side whose description says it (RFC 8866 §6.7).
+/// The direction of media, from the view of the describing side (RFC 8866 §6.7).
 public enum MediaDirection: String, Hashable, Sendable {
   case sendrecv, sendonly, recvonly, inactive
 
@@ -11,10 +11,10 @@ public enum MediaDirection: String, Hashable, Sendable {
   public var sends: Bool { self == .sendrecv || self == .sendonly }
   /// True when the side that says it receives.
   public var receives: Bool { self == .sendrecv || self == .recvonly }
-  /// The same flow as seen from the other side.
+  /// The direction from the other side's view.
   public var reversed: MediaDirection { MediaDirection(sends: receives, receives: sends) }
 
-  /// What both allow.
+  /// The directions that both allow.
   public func intersection(_ other: MediaDirection) -> MediaDirection {
     MediaDirection(sends: sends && other.sends, receives: receives && other.receives)
   }

@@ -1,6 +1,6 @@
 public import RTCPrimitives
 
-/// Which stream and track an m-section's media belongs to (RFC 8830).
+/// The stream and track of an m-section's media (RFC 8830).
 public struct MediaStreamIdentifier: Hashable, Sendable {
   /// `-` when the track is in no stream.
   public var stream: String
@@ -22,7 +22,7 @@ public struct MediaStreamIdentifier: Hashable, Sendable {
   var text: String { stream + (track.map { " " + $0 } ?? "") }
 }
 
-/// What `a=ssrc` lines say of one synchronisation source (RFC 5576 §4.1).
+/// The attributes of one synchronisation source in `a=ssrc` lines (RFC 5576 §4.1).
 public struct MediaSource: Hashable, Sendable {
   /// The source that is described.
   public var ssrc: SSRC
@@ -31,7 +31,7 @@ public struct MediaSource: Hashable, Sendable {
   /// The stream and track given by `msid`; nil when they are not said.
   public var streamIdentifier: MediaStreamIdentifier?
 
-  /// What is said of the source `ssrc`.
+  /// Makes the description of the source `ssrc`.
   public init(ssrc: SSRC, cname: String? = nil, streamIdentifier: MediaStreamIdentifier? = nil) {
     self.ssrc = ssrc
     self.cname = cname
@@ -47,7 +47,7 @@ public struct MediaSource: Hashable, Sendable {
 
 /// Sources that belong together (RFC 5576 §4.2); `FID` = a stream and its repair stream (RFC 4588 §8.8).
 public struct MediaSourceGroup: Hashable, Sendable {
-  /// What the sources have in common, such as `FID` or `SIM`.
+  /// The relation of the sources, such as `FID` or `SIM`.
   public var semantics: String
   /// The sources, in the order they are named.
   public var sources: [SSRC]

@@ -2,10 +2,10 @@
 public struct SDPError: Error, Hashable, Sendable {
   /// The line the fault was found on, counted from 1; 0 when it is the text as a whole.
   public var line: Int
-  /// What is wrong.
+  /// The reason.
   public var reason: Reason
 
-  /// What can be wrong with a description.
+  /// The reason for refusing a description.
   public enum Reason: Hashable, Sendable {
     /// More than `PeerLimits` allows of the thing named.
     case tooMany(String, limit: Int)

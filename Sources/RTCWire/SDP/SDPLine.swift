@@ -90,7 +90,8 @@ extension String {
 struct SDPWriter {
   private(set) var text = ""
 
-  /// Control characters but tabs are left out: no value set by an application can begin a line of its own.
+  /// Appends a line, without control characters except tabs: a value set by an application cannot begin a line of its
+  /// own.
   mutating func line(_ line: String) {
     let isAllowed = { (byte: UInt32) in byte >= 0x20 || byte == 0x09 }
     if line.utf8.allSatisfy({ isAllowed(UInt32($0)) }) {
@@ -115,7 +116,7 @@ extension Substring {
     return Number(self)
   }
 
-  /// What follows `prefix`; nil when something else stands there.
+  /// The text after `prefix`; nil if the text does not begin with it.
   func after(_ prefix: String) -> Substring? {
     guard utf8.starts(with: prefix.utf8) else { return nil }
     return Substring(utf8.dropFirst(prefix.utf8.count))

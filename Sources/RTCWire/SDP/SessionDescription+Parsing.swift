@@ -1,8 +1,8 @@
 import RTCPrimitives
 
 extension SessionDescription {
-  /// Reads a description whose lines end in CRLF or LF. Bounds what it reads by `PeerLimits`, keeps attributes it does
-  /// not know, leaves out candidates it cannot read, and refuses everything else that breaks the grammar.
+  /// Parses a description whose lines end in CRLF or LF. Input is limited by `PeerLimits`; unknown attributes are kept,
+  /// unparsable candidates are left out, and all other violations of the grammar are refused.
   public init(parsing text: String) throws(SDPError) {
     let lines = try SDPLine.split(text)
     guard let first = lines.first, first.type == UInt8(ascii: "v") else {
@@ -48,7 +48,7 @@ extension SessionDescription {
     }
   }
 
-  /// What the session level says for every m-section.
+  /// The session-level values that apply to every m-section.
   private struct SessionLevel {
     var transport = TransportAttributes()
     var direction: MediaDirection?

@@ -1,8 +1,7 @@
-/// A session description (RFC 8866) in the form that RFC 8829 gives it. What may be said at session level for every
-/// m-section (ICE credentials, fingerprints, set-up role, direction, mixed header extensions) stands in each m-section
-/// after parsing.
+/// A session description (RFC 8866) in the form of RFC 8829. Session-level values that apply to every m-section (ICE
+/// credentials, fingerprints, set-up role, direction, mixed header extensions) are in each m-section after parsing.
 public struct SessionDescription: Hashable, Sendable {
-  /// Who made the description, and its version.
+  /// The description's author and version.
   public var origin: Origin
   /// `s=`.
   public var name = "-"

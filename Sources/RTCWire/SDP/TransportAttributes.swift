@@ -52,7 +52,7 @@ public struct TransportAttributes: Hashable, Sendable {
   public var iceOptions: [String] = []
   /// `a=fingerprint`: the digests of the certificates that DTLS may show (RFC 8122 §5); at most `PeerLimits.fingerprints` on parsing.
   public var fingerprints: [CertificateFingerprint] = []
-  /// `a=setup`: who begins the DTLS handshake (RFC 4145 §4, RFC 8842 §5); nil when it is not said.
+  /// `a=setup`: the side that begins the DTLS handshake (RFC 4145 §4, RFC 8842 §5); nil if absent.
   public var setup: SetupRole?
   /// Candidates that could be read; others are left out (RFC 8839 §4.2.1).
   public var candidates: [CandidateDescription] = []
@@ -108,7 +108,7 @@ public struct TransportAttributes: Hashable, Sendable {
   /// Two are in use anywhere.
   private static let maximumOptions = 16
 
-  /// Keeps the first of them.
+  /// Adds options; duplicates are dropped.
   mutating func addOptions(_ options: [String]) {
     for option in options where iceOptions.count < Self.maximumOptions && !iceOptions.contains(option) {
       iceOptions.append(option)

@@ -1,7 +1,7 @@
 import RTCPrimitives
 
-/// What trickle ICE sends after the first exchange, media type `application/trickle-ice-sdpfrag` (RFC 8840 §9); the body
-/// of a WHIP or WHEP `PATCH` (RFC 9725 §4.3).
+/// A fragment of trickle ICE, sent after the first exchange, media type `application/trickle-ice-sdpfrag` (RFC 8840
+/// §9); the body of a WHIP or WHEP `PATCH` (RFC 9725 §4.3).
 public struct TrickleFragment: Hashable, Sendable {
   /// New ones mean an ICE restart.
   public var credentials: ICECredentials?
@@ -16,7 +16,7 @@ public struct TrickleFragment: Hashable, Sendable {
   /// Said before any m-line: no section has more candidates to come.
   public var endOfCandidates = false
 
-  /// What the fragment says of one m-section.
+  /// The values of one m-section.
   public struct Section: Hashable, Sendable {
     /// Nil for candidates that stand before any m-line.
     public var kind: MediaDescription.Kind?
@@ -106,7 +106,7 @@ public struct TrickleFragment: Hashable, Sendable {
     }
   }
 
-  /// Puts a finished section in; ICE options mean the whole session wherever they stand.
+  /// Adds a complete section; ICE options apply to the whole session wherever they are.
   private mutating func close(
     _ open: (section: Section, transport: TransportAttributes)?, _ session: inout TransportAttributes
   ) {

@@ -7,7 +7,7 @@ package struct HashInput: Sendable {
 
 /// A hash over blocks of 64 bytes whose last one ends with the length (RFC 1321 §3, RFC 3174 §4).
 package protocol BlockHash {
-  /// What is not in the state yet.
+  /// The bytes that are not part of the state yet.
   var input: HashInput { get set }
   /// Takes the full block into the state.
   mutating func compress()

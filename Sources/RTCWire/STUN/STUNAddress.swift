@@ -14,7 +14,7 @@ public struct STUNAddress: Hashable, Sendable {
   /// The address, masked or plain as the value is.
   public var address: SocketAddress
 
-  /// The value for `address`; a scope does not go on the wire.
+  /// Makes the value for `address`; a scope is not sent.
   public init(_ address: SocketAddress) { self.address = address }
 
   /// The plain form.

@@ -62,7 +62,7 @@ public struct STUNAttributeType: Hashable, Sendable, BitwiseCopyable {
   /// RFC 8445 §16.1.
   public static let iceControlling = STUNAttributeType(0x802A)
 
-  /// What a party to ICE checks understands.
+  /// Whether an ICE agent understands the attribute.
   var isUnderstood: Bool {
     switch self {
     case .mappedAddress, .username, .messageIntegrity, .errorCode, .unknownAttributes, .realm, .nonce,
@@ -83,7 +83,7 @@ public struct STUNAttributeType: Hashable, Sendable, BitwiseCopyable {
 ///     |            value, padded to a multiple of four bytes          |
 ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 public struct STUNAttribute: ~Escapable {
-  /// What the value means.
+  /// The type of the value.
   public let type: STUNAttributeType
   /// The value, without padding.
   public let value: Span<UInt8>
@@ -106,7 +106,7 @@ public struct STUNAttributeCursor: ~Escapable {
   /// Bytes passed so far.
   var offset: Int { reader.offset }
 
-  /// The next attribute; nil at the end, or where what follows is no whole attribute.
+  /// The next attribute; nil at the end, or if the rest is not a complete attribute.
   @_lifetime(copy self)
   @_lifetime(self: copy self)
   public mutating func next() -> STUNAttribute? {

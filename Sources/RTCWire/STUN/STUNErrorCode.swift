@@ -17,7 +17,7 @@ public struct STUNErrorCode: Hashable, Sendable, BitwiseCopyable {
   @inlinable
   public init(_ code: UInt16) { self.code = code }
 
-  /// 300: another server is to be asked (ALTERNATE-SERVER).
+  /// 300: ask another server (ALTERNATE-SERVER).
   public static let tryAlternate = STUNErrorCode(300)
   /// 400: the request is malformed.
   public static let badRequest = STUNErrorCode(400)

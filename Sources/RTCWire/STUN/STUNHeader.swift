@@ -69,16 +69,16 @@ public struct STUNTransactionID: Hashable, Sendable, BitwiseCopyable {
 public struct STUNHeader: Hashable, Sendable, BitwiseCopyable {
   /// Bytes on the wire.
   public static let size = 20
-  /// The fixed value that tells STUN from other protocols (RFC 8489 §5).
+  /// The fixed value that distinguishes STUN from other protocols (RFC 8489 §5).
   public static let magicCookie: UInt32 = 0x2112_A442
 
   /// Whether the message is a request, an indication or a response.
   public var `class`: STUNClass
-  /// What the message asks for or answers.
+  /// The method of the request or response.
   public var method: STUNMethod
   /// The bytes after the header.
   public var length: UInt16
-  /// What ties a response to its request.
+  /// The identifier that links a response to its request.
   public var transactionID: STUNTransactionID
 
   /// A header for `length` bytes of attributes, padding included.

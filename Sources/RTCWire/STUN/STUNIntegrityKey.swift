@@ -66,7 +66,7 @@ public struct STUNIntegrityKey: Sendable {
   }
 }
 
-/// True when both are equal; takes the same time wherever they differ.
+/// Whether both are equal; the time does not depend on the first difference.
 package func equalInConstantTime(_ a: Span<UInt8>, _ b: Span<UInt8>) -> Bool {
   guard a.count == b.count else { return false }
   var difference: UInt8 = 0

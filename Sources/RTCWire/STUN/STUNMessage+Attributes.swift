@@ -39,7 +39,7 @@ extension STUNMessage {
     return (try? STUNAddress(parsing: value))?.address
   }
 
-  /// PRIORITY: that of the peer-reflexive candidate this check would reveal (RFC 8445 §7.1.1).
+  /// PRIORITY: the priority of the peer-reflexive candidate that this check would reveal (RFC 8445 §7.1.1).
   public var priority: UInt32? {
     guard let value = value(of: .priority), value.count == 4 else { return nil }
     var reader = ByteReader(value)

@@ -44,7 +44,7 @@ extension STUNMessage {
   /// ADDITIONAL-ADDRESS-FAMILY (RFC 8656 §18.11).
   public var additionalAddressFamily: TURNAddressFamily? { family(.additionalAddressFamily) }
 
-  /// Where DATA lies in `bytes` (RFC 8656 §18.4).
+  /// The position of DATA in `bytes` (RFC 8656 §18.4).
   public var dataRange: Range<Int>? {
     var cursor = attributes
     while true {

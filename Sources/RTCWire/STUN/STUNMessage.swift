@@ -8,11 +8,11 @@ public struct STUNMessage: ~Escapable {
   public let header: STUNHeader
   /// The whole datagram.
   public let bytes: Span<UInt8>
-  /// Where MESSAGE-INTEGRITY begins.
+  /// The position of MESSAGE-INTEGRITY.
   private let integrityOffset: Int?
-  /// Where FINGERPRINT begins.
+  /// The position of FINGERPRINT.
   private let fingerprintOffset: Int?
-  /// Where the attributes that count end.
+  /// The end of the attributes that count.
   private let end: Int
 
   /// - Parameter bytes: one datagram, which must hold exactly one message.
@@ -50,7 +50,7 @@ public struct STUNMessage: ~Escapable {
     return datagram[4] == 0x21 && datagram[5] == 0x12 && datagram[6] == 0xA4 && datagram[7] == 0x42
   }
 
-  /// True when what is likely STUN is a request, not an indication or a response (RFC 8489 §5).
+  /// Whether a datagram that looks like STUN is a request, not an indication or a response (RFC 8489 §5).
   public static func isRequest(_ datagram: Span<UInt8>) -> Bool {
     isLikely(datagram) && datagram[0] & 1 == 0 && datagram[1] & 0x10 == 0
   }

@@ -90,8 +90,8 @@ public struct STUNMessageWriter: ~Copyable, ~Escapable {
     writer.write(repeating: 0, count: -2 * types.count & 3)
   }
 
-  /// Ends the message: MESSAGE-INTEGRITY when there is a key, then FINGERPRINT.
-  /// - Parameter hasFingerprint: false for STUN and TURN servers, which need nothing to tell STUN from other protocols.
+  /// Ends the message: MESSAGE-INTEGRITY if there is a key, then FINGERPRINT.
+  /// - Parameter hasFingerprint: false for STUN and TURN servers, which receive no other protocol.
   /// - Returns: the message's length in bytes.
   public consuming func finish(key: STUNIntegrityKey?, hasFingerprint: Bool = true) -> Int {
     if let key {

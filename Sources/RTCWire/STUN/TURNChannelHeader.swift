@@ -13,7 +13,7 @@ public struct TURNChannelHeader: Hashable, Sendable, BitwiseCopyable {
   /// The channel numbers that a client may bind (RFC 8656 §12).
   public static let numbers: ClosedRange<UInt16> = 0x4000...0x4FFF
 
-  /// Which channel of the allocation.
+  /// The number of the channel.
   public var number: UInt16
   /// The bytes of data that follow, padding not counted.
   public var length: UInt16
@@ -35,7 +35,7 @@ public struct TURNChannelHeader: Hashable, Sendable, BitwiseCopyable {
     guard Self.numbers.contains(number), Int(length) <= message.count - Self.size else { return nil }
   }
 
-  /// True when the first byte is that of ChannelData (RFC 7983 §7).
+  /// Whether the first byte is that of ChannelData (RFC 7983 §7).
   @inlinable
   public static func isLikely(_ datagram: Span<UInt8>) -> Bool { datagram.count >= size && datagram[0] >> 4 == 4 }
 

@@ -12,9 +12,9 @@ public struct AV1AggregationHeader: Hashable, Sendable, BitwiseCopyable {
   /// The length on the wire in bytes.
   public static let size = 1
 
-  /// Z: the first element goes on where the packet before ended.
+  /// Z: the first element continues one of the packet before.
   public var continuesUnit: Bool
-  /// Y: the last element goes on in the next packet.
+  /// Y: the last element continues in the next packet.
   public var isContinued: Bool
   /// W: the number of elements, of which the last has no length; nil: any number, and all have one.
   public var elements: UInt8?

@@ -5,7 +5,7 @@ import RTCPrimitives
 /// A unit's size stands before its payload and is known only at its end, which may come some packets later. So room is
 /// left for the size that the rest of the frame allows; only where that proves too much the unit is moved.
 public struct AV1Depacketizer: Sendable {
-  /// Finished units, then what has come of the unit that goes on in the next packet.
+  /// Complete units, then the part of a unit that continues in the next packet.
   private var bytes: [UInt8] = []
   private var open: OpenUnit?
   /// Bytes of payloads that are still to come, as far as is known.
@@ -22,7 +22,7 @@ public struct AV1Depacketizer: Sendable {
   ///   - packets: their number.
   public init(payloadSize: Int = 0, packets: Int = 0) {
     remaining = payloadSize
-    // At most three bytes of a size are new, those of the one element that has none; its aggregation header is gone.
+    // At most three bytes of a size are added, for the one element without a size; its aggregation header is removed.
     bytes.reserveCapacity(payloadSize + 3 * packets)
   }
 

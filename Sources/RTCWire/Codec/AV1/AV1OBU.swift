@@ -11,7 +11,7 @@ public import RTCPrimitives
 /// +-+-+-+-+-+-+-+-+
 /// ```
 public struct AV1OBUHeader: Hashable, Sendable, BitwiseCopyable {
-  /// What a unit holds (AV1 specification §6.2.2).
+  /// The type of a unit (AV1 specification §6.2.2).
   public struct Kind: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
     /// 0…15.
     public let rawValue: UInt8
@@ -29,11 +29,11 @@ public struct AV1OBUHeader: Hashable, Sendable, BitwiseCopyable {
     /// Tiles for large-scale tile decoding; does not travel in RTP.
     public static let tileList = Kind(rawValue: 8)
 
-    /// What does not travel in RTP (AV1 RTP payload format §5).
+    /// Whether units of the type are not sent in RTP (AV1 RTP payload format §5).
     var isLeftOut: Bool { self == .temporalDelimiter || self == .tileList }
   }
 
-  /// What the unit holds.
+  /// The type of the unit.
   public let kind: Kind
   /// S: a size follows.
   public var hasSize: Bool
@@ -72,8 +72,8 @@ public struct AV1OBUHeader: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// One unit in a stream of them (AV1 specification §5.2, "low-overhead bitstream format"): only the last may be without
-/// a size.
+/// One unit in a stream of units (AV1 specification §5.2, "low-overhead bitstream format"); only the last may have no
+/// size.
 public struct AV1OBU: Hashable, Sendable {
   /// The unit's header as it stands in the data.
   public let header: AV1OBUHeader
@@ -94,7 +94,7 @@ public struct AV1OBU: Hashable, Sendable {
     }
   }
 
-  /// Where each unit of `data` lies; nil when one is malformed.
+  /// The range of each unit in `data`; nil if one is malformed.
   package static func units(in data: Span<UInt8>) -> [AV1OBU]? {
     var units: [AV1OBU] = []
     var offset = 0

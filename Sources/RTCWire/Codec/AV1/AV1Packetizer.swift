@@ -1,10 +1,10 @@
 import RTCPrimitives
 
-/// Cuts an AV1 temporal unit into RTP payloads (AV1 RTP payload format §4), sizes left out.
+/// Splits an AV1 temporal unit into RTP payloads (AV1 RTP payload format §4), without sizes.
 ///
-/// No packet but the last ends where a unit ends: a viewer without the dependency descriptor takes such an end for the
-/// end of the picture. A small unit is copied whole before the next, and of a large one the last byte travels with what
-/// follows.
+/// No packet but the last ends at the end of a unit: a viewer without the dependency descriptor takes such an end for
+/// the end of the picture. A small unit is copied whole before the next one, and the last byte of a large one is sent
+/// together with the next.
 public struct AV1Packetizer: Sendable {
   private let room: Int
   private let isKeyFrame: Bool

@@ -1,6 +1,6 @@
 public import RTCPrimitives
 
-/// What a sequence header OBU says of the pictures (AV1 bitstream specification §5.5).
+/// The properties of pictures in a sequence header OBU (AV1 bitstream specification §5.5).
 public struct AV1SequenceHeader: Hashable, Sendable {
   /// 0 = Main, 1 = High, 2 = Professional.
   public let profile: Int

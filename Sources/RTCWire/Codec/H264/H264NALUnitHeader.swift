@@ -8,7 +8,7 @@
 ///  +---------------+
 /// ```
 public struct H264NALUnitHeader: Hashable, Sendable, BitwiseCopyable {
-  /// What a unit holds, as far as anybody here asks (ITU-T H.264 table 7-1, RFC 6184 table 1).
+  /// The type of a unit, as far as it is used here (ITU-T H.264 table 7-1, RFC 6184 table 1).
   public struct Kind: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
     /// 0…31.
     public let rawValue: UInt8
@@ -45,7 +45,7 @@ public struct H264NALUnitHeader: Hashable, Sendable, BitwiseCopyable {
 
   /// 0…3: 0 when nothing refers to the unit.
   public let nalRefIDC: UInt8
-  /// What the unit holds.
+  /// The type of the unit.
   public let kind: Kind
 
   /// Takes the low two bits of `nalRefIDC`.
@@ -66,7 +66,7 @@ public struct H264NALUnitHeader: Hashable, Sendable, BitwiseCopyable {
 
 /// Finds the NAL units of a frame in the byte stream format (ITU-T H.264 annex B), start codes of either length.
 public struct H264ByteStream: Sendable, BitwiseCopyable {
-  /// Where the next unit begins, behind its start code; nil when there is none.
+  /// The start of the next unit, behind its start code; nil without one.
   private var next: Int?
 
   /// Stands before the first unit of `data`; what precedes the first start code is passed over.
@@ -85,7 +85,7 @@ public struct H264ByteStream: Sendable, BitwiseCopyable {
     return nil
   }
 
-  /// Where each unit of `data` lies; nil when anything but zeros stands before the first start code.
+  /// The range of each unit in `data`; nil if other bytes than zeros precede the first start code.
   package static func units(in data: Span<UInt8>) -> [Range<Int>]? {
     guard let first = startCode(in: data, from: 0) else { return data.isEmpty ? [] : nil }
     for index in 0..<first.start where data[index] != 0 { return nil }
@@ -115,8 +115,8 @@ public struct H264ByteStream: Sendable, BitwiseCopyable {
 }
 
 extension H264NALUnitHeader {
-  /// What follows the header of `unit`, without the bytes that keep start codes from arising (RBSP, ITU-T H.264 §7.4.1);
-  /// at most `limit` bytes of it.
+  /// The bytes behind the header of `unit`, without emulation prevention bytes (RBSP, ITU-T H.264 §7.4.1); at most
+  /// `limit` bytes.
   package static func payload(of unit: Span<UInt8>, limit: Int) -> [UInt8] {
     var payload: [UInt8] = []
     payload.reserveCapacity(min(unit.count, limit))

@@ -1,13 +1,13 @@
 import RTCPrimitives
 
-/// What one RTP payload of H.264 says about its place in the stream (RFC 6184 §5.2), in packetization mode 1: one unit,
-/// several (STAP-A), or a part of one (FU-A).
+/// The position of one RTP payload in a stream of H.264 (RFC 6184 §5.2), in packetization mode 1: one unit, several
+/// (STAP-A), or a part of one (FU-A).
 public struct H264Payload: Hashable, Sendable, BitwiseCopyable {
   /// False within a unit that an earlier packet began.
   public let startsUnit: Bool
-  /// It holds a sequence parameter set: a picture that needs no other begins here.
+  /// Whether it has a sequence parameter set, with which an independent picture begins.
   public let hasParameterSet: Bool
-  /// It holds (a part of) a picture that needs no other.
+  /// Whether it has (a part of) an independent picture.
   public let isIDR: Bool
   private let shape: Shape
 

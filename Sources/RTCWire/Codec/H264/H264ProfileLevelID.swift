@@ -39,8 +39,8 @@ public struct H264ProfileLevelID: Hashable, Sendable {
     self.level = level
   }
 
-  /// What is meant when the parameter is absent. RFC 6184 says Baseline level 1, browsers mean this, which
-  /// RFC 7742 §6.2 requires of everyone.
+  /// The value if the parameter is absent. RFC 6184 assumes Baseline level 1; browsers assume this one, which RFC 7742
+  /// §6.2 requires.
   public static let assumed = H264ProfileLevelID(profile: .constrainedBaseline, level: Level(31))
 
   /// Reads six hexadecimal digits; nil for other text, and for profiles and levels that are not known here.

@@ -1,6 +1,6 @@
 public import RTCPrimitives
 
-/// What a sequence parameter set says of the pictures (ITU-T H.264 §7.3.2.1.1 and annex E).
+/// The properties of pictures in a sequence parameter set (ITU-T H.264 §7.3.2.1.1 and annex E).
 public struct H264SequenceParameterSet: Hashable, Sendable {
   /// `profile_idc`: 66 = Baseline, 77 = Main, 100 = High (ITU-T H.264 annex A).
   public let profile: UInt8
@@ -156,7 +156,7 @@ public struct H264SequenceParameterSet: Hashable, Sendable {
 }
 
 extension H264SequenceParameterSet {
-  /// As SDP says it; nil when the profile is none that browsers decode in every picture format (ITU-T H.264 annex A).
+  /// The parameter for SDP; nil for profiles that browsers do not decode in every picture format (ITU-T H.264 annex A).
   public var profileLevelID: H264ProfileLevelID? {
     guard [66, 77, 100].contains(profile) else { return nil }
     return H264ProfileLevelID(profileIDC: profile, constraints: constraints, levelIDC: level)

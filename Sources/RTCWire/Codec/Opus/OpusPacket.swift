@@ -1,4 +1,4 @@
-/// What an Opus packet says of itself (RFC 6716 §3), read without decoding it.
+/// The properties of an Opus packet (RFC 6716 §3), parsed without decoding it.
 ///
 /// ```
 ///  0 1 2 3 4 5 6 7
@@ -11,7 +11,7 @@ public struct OpusPacket: Hashable, Sendable {
   public enum Mode: Hashable, Sendable {
     /// Linear prediction: voices at low rates.
     case silk
-    /// Both, at 10 or 20 ms.
+    /// SILK and CELT, at 10 or 20 ms.
     case hybrid
     /// Transform coding: everything else.
     case celt
@@ -51,7 +51,7 @@ public struct OpusPacket: Hashable, Sendable {
     frameCount = count
   }
 
-  /// The same as `init(parsing:)`, for bytes in an array.
+  /// As `init(parsing:)`, for an array.
   public init?(_ packet: [UInt8]) { self.init(parsing: packet.span) }
 
   /// False when the packet surely repeats nothing of the one before it (LBRR frames, §4.2.4); most packets say it in their

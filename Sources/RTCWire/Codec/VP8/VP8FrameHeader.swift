@@ -1,6 +1,6 @@
 public import RTCPrimitives
 
-/// What the first bytes of a VP8 frame say without decoding it (RFC 6386 §9.1).
+/// The header of a VP8 frame, parsed without decoding it (RFC 6386 §9.1).
 ///
 /// ```
 ///  frame tag, little-endian 24 bits:     first partition size (19) | show (1) | version (3) | not key (1)

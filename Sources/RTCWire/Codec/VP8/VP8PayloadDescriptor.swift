@@ -67,7 +67,7 @@ public struct VP8PayloadDescriptor: Hashable, Sendable, BitwiseCopyable {
 
   /// - Parameters:
   ///   - partition: 0…7; larger values lose their upper bits.
-  ///   - keyFrameIndex: 0…31; likewise.
+  ///   - keyFrameIndex: 0…31; larger values lose their upper bits.
   public init(
     startsPartition: Bool, partition: UInt8 = 0, isNonReference: Bool = false, pictureID: VP8PictureID? = nil,
     baseLayerIndex: UInt8? = nil, temporalLayer: TemporalLayer? = nil, keyFrameIndex: UInt8? = nil

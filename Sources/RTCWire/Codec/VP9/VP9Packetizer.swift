@@ -1,6 +1,6 @@
-/// Cuts a VP9 frame of one spatial layer into RTP payloads (RFC 9628): the descriptor with a picture identifier of 15 bits
-/// before each part, and the picture's size, where it is known, before the first of a key frame. Frames of temporal layers
-/// go in flexible mode, in which each says what it needs.
+/// Splits a VP9 frame of one spatial layer into RTP payloads (RFC 9628): the descriptor with a picture identifier of 15
+/// bits before each part, and the picture's size, if known, before the first part of a key frame. Frames of temporal
+/// layers use flexible mode, in which each lists its references.
 public struct VP9Packetizer: Sendable, BitwiseCopyable {
   private let split: PacketSplit
   private let pictureID: VP9PictureID
@@ -8,21 +8,21 @@ public struct VP9Packetizer: Sendable, BitwiseCopyable {
   private let place: Place?
   private var index = 0
 
-  /// What the frame to be cut is.
+  /// The kind of the frame.
   public enum Kind: Sendable, BitwiseCopyable {
     /// Needs no other; receivers can find its size in its own bytes.
     case key(VP9ScalabilityStructure.Size?)
     case predicted
   }
 
-  /// Where a frame stands among temporal layers.
+  /// The position of a frame in temporal layers.
   public struct Place: Sendable, BitwiseCopyable {
     /// TID, 0…7.
     public var temporal: UInt8
     /// How far before it the pictures lie that it needs; none for a key frame, one at least for others.
     public var references: VP9References
 
-    /// See each property.
+    /// Makes a position.
     public init(temporal: UInt8, references: VP9References) {
       (self.temporal, self.references) = (temporal, references)
     }

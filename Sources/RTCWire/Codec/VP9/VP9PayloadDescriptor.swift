@@ -12,11 +12,11 @@ public struct VP9PictureID: Hashable, Sendable, BitwiseCopyable {
 /// How far before a VP9 picture those lie that it needs: P_DIFF, at most three (RFC 9628 §4.2). Inline, so that reading
 /// them allocates nothing.
 public struct VP9References: RandomAccessCollection, ExpressibleByArrayLiteral, Hashable, Sendable, BitwiseCopyable {
-  /// As many as the format can say.
+  /// The maximum number in the format.
   public static let maximumCount = 3
 
   private var differences = InlineArray<3, UInt8>(repeating: 0)
-  /// Their number, 0…`maximumCount`.
+  /// The number of references, 0…`maximumCount`.
   public private(set) var endIndex = 0
   /// Always 0.
   public var startIndex: Int { 0 }
@@ -80,11 +80,11 @@ public struct VP9PayloadDescriptor: Hashable, Sendable {
     /// TL0PICIDX: counts base-layer pictures; not in flexible mode.
     public var baseLayerIndex: UInt8?
 
-    /// Of a stream in flexible mode with one spatial layer.
+    /// Makes the descriptor of a stream in flexible mode with one spatial layer.
     ///
     /// - Parameters:
     ///   - temporal: 0…7.
-    ///   - isSwitchingUpPoint: frames of higher layers after it need none of those before it.
+    ///   - isSwitchingUpPoint: whether later frames of higher layers need no frame before this one.
     public init(temporal: UInt8, isSwitchingUpPoint: Bool) {
       self.init(
         temporal: temporal & 7, isSwitchingUpPoint: isSwitchingUpPoint, spatial: 0, isInterLayerPredicted: false,
