@@ -1,11 +1,11 @@
 package import RTCPrimitives
 
-/// When recorded sound was heard, told from its count and its arrival.
+/// Derives the capture times of recorded sound from its sample count and its arrival.
 ///
-/// Sound arrives late, by turns more and less, but never early: the earliest arrivals say where the count stands in time,
-/// and a pile that arrives at once after a stall is no later than it would have been. Only when all that arrives for a
-/// second stays late was sound lost. (The library's own interpolation takes seconds to settle on a device whose buffer
-/// changes, and a stream that begins does change it.)
+/// Sound arrives with a varying delay, but never early: the earliest arrivals relate the count to time, and a pile that
+/// arrives at once after a stall is no later than without it. Only when everything stays late for a second was sound
+/// lost. (The library's own interpolation takes seconds to settle on a device whose buffer changes, as it does when a
+/// stream begins.)
 package struct CaptureClock {
   private static let rate: Int64 = 48_000
   /// How much later the count may drift in a second of sound, for a device whose clock is slow.
@@ -19,7 +19,7 @@ package struct CaptureClock {
     case unknown
     /// When sample 0 arrived, or would have.
     case known(TimeDelta)
-    /// Late since that sample; the earliest of what has arrived since.
+    /// Late since that sample; the earliest arrival since then.
     case late(TimeDelta, since: Int64, earliest: TimeDelta)
   }
 
@@ -33,10 +33,9 @@ package struct CaptureClock {
   package mutating func skip(_ samples: Int) { count += Int64(samples) }
 
   /// - Parameters:
-  ///   - samples: of each channel, that have just arrived.
-  ///   - deviceDelay: how long they were under way in the device; below zero when they will be heard later. Nil while it is
-  ///     not known.
-  /// - Returns: when the first of them was heard.
+  ///   - samples: the number of samples of each channel that have just arrived.
+  ///   - deviceDelay: their delay in the device; negative if they will be heard later. Nil while unknown.
+  /// - Returns: the capture time of the first of them.
   package mutating func time(ofSamples samples: Int, arrivedAt now: Timestamp, deviceDelay: TimeDelta?) -> Timestamp {
     let first = count
     count += Int64(samples)

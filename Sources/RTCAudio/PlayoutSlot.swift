@@ -2,7 +2,7 @@ import RTCMedia
 import RTCPrimitives
 import Synchronization
 
-/// Where a playout's thread finds whom to ask; another may take the place at any time.
+/// The source that a playout's thread asks for sound; it may be replaced at any time.
 final class PlayoutSlot: Sendable {
   private let source: Mutex<any PlayoutSource>
 

@@ -3,12 +3,12 @@ public import RTCMedia
 import RTCPrimitives
 import Synchronization
 
-/// The microphone and the loudspeaker of a PulseAudio server, or of PipeWire by way of pipewire-pulse, for calls.
+/// The microphone and the loudspeaker of a PulseAudio server, or of PipeWire through pipewire-pulse, for calls.
 ///
-/// Both follow the server's default devices, outlive the server, and ask it to keep what is played out of what is recorded.
-/// What is played is 40 ms ahead of the loudspeaker, more on a machine that is often late.
+/// Both follow the server's default devices, survive restarts of the server, and ask it to cancel echo. Playing is 40
+/// ms ahead of the loudspeaker, more on a machine that is often late.
 public final class PulseAudioDevice: AudioDevice {
-  /// What calls send; follows the server's default input unless a device was chosen.
+  /// The microphone for calls; follows the server's default input unless a device was chosen.
   public let microphone: any AudioSource
   private let output: String?
   private let server: String?
@@ -17,16 +17,16 @@ public final class PulseAudioDevice: AudioDevice {
   private let slot = Mutex<PlayoutSlot?>(nil)
   private let echo: EchoWatch
 
-  /// Opens nothing yet.
+  /// Makes a device without opening it.
   ///
   /// - Parameters:
-  ///   - microphone: what is sent.
-  ///   - output: where others are heard, by name or description, as `pactl list sinks` shows them; nil for the default
-  ///     output, whichever it is at a time.
-  ///   - server: as PULSE_SERVER has it (`unix:/run/user/1000/pulse/native`, `tcp:host:4713`); nil for PULSE_SERVER and
-  ///     the library's own search.
-  ///   - onNotice: gets a sentence when sound cannot be heard, goes away, comes back or comes from elsewhere, and once when
-  ///     nobody cancels echo; called on the device's threads.
+  ///   - microphone: the input.
+  ///   - output: the output for received sound, by name or description as in `pactl list sinks`; nil follows the
+  ///     default output.
+  ///   - server: as in PULSE_SERVER (`unix:/run/user/1000/pulse/native`, `tcp:host:4713`); nil for PULSE_SERVER and the
+  ///     library's own search.
+  ///   - onNotice: gets a sentence when sound is unavailable, stops, returns or changes its device, and once if echo is
+  ///     not cancelled; called on the device's threads.
   public init(
     microphone: PulseTarget = .microphone, output: String? = nil, server: String? = nil,
     onNotice: @escaping @Sendable (String) -> Void = { _ in }
@@ -39,7 +39,7 @@ public final class PulseAudioDevice: AudioDevice {
     self.microphone = PulseAudioSource(microphone, server: server, .call, onNotice: onNotice) { echo.note(input: $0) }
   }
 
-  /// Who takes what is played out of what is recorded; known once both run. Any thread.
+  /// The echo cancellation; known once both run. Any thread.
   public var echoCancellation: EchoCancellation { echo.state }
 
   /// Without a server, or without an output, the source is asked all the same, at the pace of the clock, and the sound

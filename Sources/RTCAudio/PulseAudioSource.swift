@@ -2,12 +2,12 @@ import RTCNet
 public import RTCMedia
 package import RTCPrimitives
 
-/// Captures sound from PulseAudio, or PipeWire by way of pipewire-pulse, on its own thread: 48 kHz, stereo, in pieces of
+/// Captures sound from PulseAudio, or PipeWire through pipewire-pulse, on its own thread: 48 kHz, stereo, in pieces of
 /// about 20 ms.
 ///
-/// Once it has begun it goes on until it is stopped: it follows the default device and one that is unplugged and comes
-/// back, and when the server dies it waits for it to return. Meanwhile no sound comes. A stream that the user moves to
-/// another device (`pavucontrol`) stays there as long as that device does.
+/// It runs until it is stopped: it follows the default device and a device that is unplugged and returns, and waits for
+/// a server that stops. Meanwhile there is no sound. A stream that the user moves to another device (`pavucontrol`)
+/// stays there as long as that device exists.
 public final class PulseAudioSource: AudioSource {
   private let target: PulseTarget
   private let server: String?
@@ -47,7 +47,7 @@ public final class PulseAudioSource: AudioSource {
     self.noteDevice = noteDevice
   }
 
-  /// Connects on a thread of its own; the consumer hears how that went there. Any thread.
+  /// Connects on a thread of its own, on which the consumer gets the result. Any thread.
   public func startCapture(consumer: any AudioConsumer) {
     let (target, server, startLimit, onNotice) = (target, server, startLimit, onNotice)
     let (purpose, noteDevice) = (purpose, noteDevice)

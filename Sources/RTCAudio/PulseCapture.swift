@@ -7,7 +7,7 @@ final class PulseCapture {
   /// How long the server may take to give the first sound's stream, unless said otherwise.
   static let defaultStartLimit = TimeDelta.seconds(5)
 
-  /// What the consumer was told last.
+  /// The state last reported to the consumer.
   private enum Standing {
     case starting
     case hearing(PulseDevice)
@@ -28,9 +28,9 @@ final class PulseCapture {
   private var standing = Standing.starting
   private var retries = PulseRetries()
   private var recording: PulseRecording?
-  /// Its device, until it runs.
+  /// The device being opened, until the stream runs.
   private var opening: PulseDevice?
-  /// Where the user has moved the stream.
+  /// The device to which the user has moved the stream.
   private var movedTo: String?
 
   init(
@@ -91,7 +91,7 @@ final class PulseCapture {
     return retries.due
   }
 
-  /// Looks at what the last pump brought.
+  /// Handles the results of the last pump.
   private func step(_ connection: PulseConnection) throws {
     if let recording {
       switch recording.state {

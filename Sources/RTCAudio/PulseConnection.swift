@@ -2,8 +2,8 @@ import CPulse
 import RTCNet
 import RTCPrimitives
 
-/// A connection to the sound server with a loop of its own, all on one thread. What the server says is kept here until
-/// the owner looks, between two calls of `pump`; nothing but recorded sound is handed on from inside.
+/// A connection to the sound server with a loop of its own, all on one thread. The server's messages are kept until the
+/// owner asks for them, between two calls of `pump`; only recorded sound is delivered from within.
 final class PulseConnection {
   enum State {
     case connecting
@@ -25,7 +25,7 @@ final class PulseConnection {
 
   /// Begins to connect.
   /// - Parameters:
-  ///   - server: as PULSE_SERVER has it; nil for what the library finds.
+  ///   - server: as in PULSE_SERVER; nil for the library's choice.
   ///   - wakeDescriptor: ends a `pump` when it is readable.
   init(server: String?, wakeDescriptor: Int32? = nil) throws(PulseError) {
     guard let loop = pa_mainloop_new() else {
@@ -91,7 +91,7 @@ final class PulseConnection {
     release(pa_context_subscribe(context, pa_subscription_mask_t(rawValue: mask), nil, nil))
   }
 
-  /// Asks what the server has; false while an earlier question is not answered.
+  /// Requests the list of devices; false while an earlier request is pending.
   func requestInventory() -> Bool {
     guard missingAnswers == 0 else { return false }
     draft = PulseInventory()
@@ -104,7 +104,7 @@ final class PulseConnection {
     return true
   }
 
-  /// What the server has, once after each change.
+  /// The devices after a change, once.
   func takeNews() -> PulseInventory? {
     if hasDeviceNews, requestInventory() { hasDeviceNews = false }
     // News that came after the question make the answer an old one.
@@ -112,13 +112,13 @@ final class PulseConnection {
     return inventory
   }
 
-  /// What the server had when it answered last, once.
+  /// The devices in the last answer, once.
   func takeInventory() -> PulseInventory? {
     defer { inventory = nil }
     return inventory
   }
 
-  /// What the library says of the last call that failed.
+  /// The library's error of the last failed call.
   var lastError: PulseError { PulseError(status: pa_context_errno(context), server: server) }
 
   /// A question that could not be asked leaves a broken connection behind, which is noticed by its state.
@@ -132,7 +132,7 @@ final class PulseConnection {
     }
   }
 
-  /// Volumes and names change all the time: only comings and goings matter, and what the server's defaults are.
+  /// Volumes and names change often: only new and removed devices matter, and the server's defaults.
   fileprivate func noteDeviceEvent(_ event: UInt32) {
     let isServer = event & PA_SUBSCRIPTION_EVENT_FACILITY_MASK.rawValue == PA_SUBSCRIPTION_EVENT_SERVER.rawValue
     let isChange = event & PA_SUBSCRIPTION_EVENT_TYPE_MASK.rawValue == PA_SUBSCRIPTION_EVENT_CHANGE.rawValue
@@ -168,7 +168,7 @@ final class PulseConnection {
         echoFilter: echoFilter(name, driver: text(source.driver), source.proplist)))
   }
 
-  /// PulseAudio tells by the module, PipeWire only by the names that its documentation gives such devices.
+  /// PulseAudio identifies them by their module, PipeWire only by the names in its documentation.
   private func echoFilter(_ name: String, driver: String?, _ properties: OpaquePointer?) -> PulseInventory.EchoFilter? {
     let names = [name.lowercased(), driver?.lowercased() ?? ""]
     guard names.contains(where: { $0.contains("echo-cancel") || $0.contains("echo_cancel") }) else { return nil }

@@ -2,7 +2,7 @@ import RTCNet
 public import RTCMedia
 import RTCPrimitives
 
-/// What a sound server has to capture from.
+/// The capture devices of a sound server.
 public struct PulseDevices: Hashable, Sendable {
   /// The server's name and version, as it says.
   public var server: String

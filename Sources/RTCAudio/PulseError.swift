@@ -1,10 +1,10 @@
 import CPulse
 package import RTCMedia
 
-/// Why the sound server does not do what it is asked, by the library's status code.
+/// An error of the sound server, by the library's status code.
 package struct PulseError: Error, Hashable, Sendable {
   package var status: Int32
-  /// As the application named it; nil when the library chose.
+  /// The server named by the application; nil if the library chose it.
   package var server: String?
 
   /// No answer came in time.
@@ -17,7 +17,7 @@ package struct PulseError: Error, Hashable, Sendable {
 
   private var place: String { server.map { " at \($0)" } ?? "" }
 
-  /// What it means to somebody who wants to capture sound.
+  /// The error for capturing sound.
   package var captureError: CaptureError {
     switch UInt32(bitPattern: status) {
     case PA_ERR_ACCESS.rawValue, PA_ERR_AUTHKEY.rawValue:

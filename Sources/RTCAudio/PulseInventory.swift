@@ -1,8 +1,8 @@
 package import RTCMedia
 
-/// What sound a `PulseAudioSource` captures.
+/// The sound that a `PulseAudioSource` captures.
 public enum PulseTarget: Hashable, Sendable {
-  /// What the default output plays; follows when another becomes the default.
+  /// The sound of the default output; follows when another becomes the default.
   case desktop
   /// The default input; follows when another becomes the default.
   case microphone
@@ -12,9 +12,9 @@ public enum PulseTarget: Hashable, Sendable {
 
 /// A device that sound can be captured from.
 public struct PulseDevice: Hashable, Sendable {
-  /// What a device gives or takes.
+  /// The kind of a device.
   public enum Kind: String, Hashable, Sendable {
-    /// What an output plays.
+    /// The sound that an output plays.
     case desktop
     /// An input.
     case microphone
@@ -24,9 +24,9 @@ public struct PulseDevice: Hashable, Sendable {
   public var name: String
   /// For people.
   public var description: String
-  /// What it gives or takes.
+  /// The kind of the device.
   public var kind: Kind
-  /// What `PulseTarget.desktop` or `.microphone` means now.
+  /// Whether it is the present `PulseTarget.desktop` or `.microphone`.
   public var isDefault: Bool
   /// An input of the server's echo canceller: a microphone without what its output plays.
   public var cancelsEcho: Bool
@@ -41,7 +41,7 @@ public struct PulseDevice: Hashable, Sendable {
   }
 }
 
-/// What a sound server has at one moment.
+/// The devices of a sound server at one moment.
 package struct PulseInventory: Hashable, Sendable {
   package struct Sink: Hashable, Sendable {
     package var name: String
@@ -71,7 +71,7 @@ package struct PulseInventory: Hashable, Sendable {
     }
   }
 
-  /// What makes a device one of an echo canceller's, in front of a real one.
+  /// The properties of an echo canceller's device in front of a real one.
   package struct EchoFilter: Hashable, Sendable {
     /// The name of the real device; nil when the server does not say.
     package var master: String?
@@ -116,8 +116,8 @@ package struct PulseInventory: Hashable, Sendable {
         + "`pactl load-module module-null-sink` makes one.")
   }
 
-  /// Servers without an input name the monitor of an output as the default: who wants a microphone does not mean that,
-  /// unless there are inputs and it was chosen before them.
+  /// Servers without an input name the monitor of an output as the default. A user who wants a microphone does not mean
+  /// that, unless there are inputs and it was chosen before them.
   private func microphone() throws(CaptureError) -> PulseDevice {
     let devices = devices
     if devices.contains(where: { $0.kind == .microphone }),
@@ -146,7 +146,7 @@ package struct PulseInventory: Hashable, Sendable {
     if let device = devices.first(where: { $0.description == wanted }) { return device }
     let needle = wanted.lowercased()
     var found = devices.filter { !needle.isEmpty && $0.description.lowercased().contains(needle) }
-    // An output's monitor has its output's description within its own: who names a headset means its microphone.
+    // The description of an output's monitor contains the output's: a user who names a headset means its microphone.
     let inputs = found.filter { $0.kind == .microphone }
     if inputs.count == 1 { found = inputs }
     if found.count == 1 { return found[0] }
@@ -163,20 +163,20 @@ package struct PulseInventory: Hashable, Sendable {
   }
 }
 
-/// An output that others are heard from.
+/// An output for received sound.
 struct PulseOutput: Hashable, Sendable {
   var name: String
   /// For people.
   var description: String
   /// An output of the server's echo canceller.
   var cancelsEcho: Bool
-  /// The server has such outputs, and hears only what goes to them.
+  /// Whether the server's echo cancellation has outputs of its own, and cancels only the sound played there.
   var hasEchoCanceller: Bool
 }
 
 extension PulseInventory {
-  /// The name of the output to ask for: the one that `wanted` names or describes, else the echo canceller of the default
-  /// one. Nil for the server's own choice.
+  /// The name of the output to use: the one that `wanted` names or describes, else the echo canceller of the default
+  /// one. Nil for the server's choice.
   package func output(_ wanted: String?) throws(CaptureError) -> String? {
     guard let wanted else {
       if sinks.isEmpty {

@@ -13,13 +13,13 @@ final class PulsePlayback {
 
   private static let bytesPerSample = 8
   private static let bytesPerMillisecond = 48 * bytesPerSample
-  /// What the server holds of our sound: short enough for a talk, long enough for a thread that is woken late.
+  /// The server's buffer, in milliseconds: short enough for a conversation, long enough for a thread that wakes late.
   private static let shortestBuffer = 40
-  /// Where a machine that is always late ends.
+  /// The maximum for a machine that is always late, in milliseconds.
   private static let longestBuffer = 160
   /// Asked for at once: a block of sound.
   private static let request = 10
-  /// So many gaps within `gapWindow` are no chance.
+  /// The number of gaps within `gapWindow` that are not accidental.
   private static let gapLimit = 3
   private static let gapWindow = TimeDelta.seconds(10)
   /// A server that asks for nothing for so long has put the output to sleep.
@@ -71,13 +71,13 @@ final class PulsePlayback {
     pa_stream_unref(stream)
   }
 
-  /// Where the sound goes now; nil until the stream runs.
+  /// The present device; nil until the stream runs.
   var device: String? {
     guard case .running = state else { return nil }
     return pa_stream_get_device_name(stream).map { String(cString: $0) }
   }
 
-  /// Until when the sound is heard, if the server asks for no more; nil while the stream does not run.
+  /// The time until which the sound lasts if the server requests no more; nil while the stream does not run.
   var heardUntil: Timestamp? {
     guard case .running = state else { return nil }
     return asked + Self.longestPause
@@ -124,7 +124,7 @@ final class PulsePlayback {
     guard count > 0 else { return }
     asked = MonotonicClock.now()
     var sound = fill(count, delay)
-    // Whatever the source gave, the server gets what it asked for.
+    // The server gets the requested length, whatever the source returned.
     if sound.count < 2 * count { sound += [Float](repeating: 0, count: 2 * count - sound.count) }
     let isWritten = sound.withUnsafeBytes {
       pa_stream_write(stream, $0.baseAddress, count * Self.bytesPerSample, nil, 0, PA_SEEK_RELATIVE) == 0
@@ -132,7 +132,7 @@ final class PulsePlayback {
     if isWritten { hasPlayed = true } else { state = .ended(connection.lastError) }
   }
 
-  /// Until what is written next is heard.
+  /// The delay until newly written sound is heard.
   private var delay: TimeDelta {
     var microseconds: pa_usec_t = 0
     var isNegative: Int32 = 0
@@ -143,7 +143,7 @@ final class PulsePlayback {
   }
 }
 
-// As those of the connection: on its thread, and not after the playback has gone.
+// As the connection's: on its thread, and not after the playback was released.
 
 private func playback(_ context: UnsafeMutableRawPointer?) -> PulsePlayback {
   Unmanaged<PulsePlayback>.fromOpaque(context!).takeUnretainedValue()

@@ -2,13 +2,13 @@ import RTCNet
 import RTCMedia
 import RTCPrimitives
 
-/// One run of a device's playout, on its thread: connects, follows the output, and begins again when the server dies.
-/// While nothing can be heard the sound passes unheard, so that whoever listens beside the loudspeaker goes on.
+/// One run of a device's playout, on its thread: connects, follows the output, and starts again when the server stops.
+/// While there is no output, the sound is consumed without it, so that other listeners of the tracks continue.
 final class PulsePlayout {
   /// How long the server may take to answer.
   private static let connectLimit = TimeDelta.seconds(5)
 
-  /// What the application was told last.
+  /// The state last reported to the application.
   private enum Standing {
     case starting
     case playing(PulseOutput)
@@ -89,7 +89,7 @@ final class PulsePlayout {
     return retries.due.map { min($0, due) } ?? due
   }
 
-  /// Looks at what the last pump brought.
+  /// Handles the results of the last pump.
   private func step(_ connection: PulseConnection) throws(PulseError) {
     if let playback, case .ended(let error) = playback.state {
       self.playback = nil
@@ -114,7 +114,7 @@ final class PulsePlayout {
     }
     if let playback, playback.wanted == wanted {
       guard let device = playback.device else { return }
-      // Servers move a stream to another default themselves, most of them.
+      // Most servers move a stream to another default themselves.
       let isLeftBehind = wanted == nil && device == before && before != inventory.defaultSink
       if !isLeftBehind { return noteHeard(inventory.output(named: device)) }
     }
@@ -130,8 +130,8 @@ final class PulsePlayout {
     return thread.isStopped ? [] : source.render(sampleCount, delay)
   }
 
-  /// Has the sound pass that nobody hears.
-  /// - Returns: when to do so again.
+  /// Consumes sound without an output.
+  /// - Returns: the time of the next call.
   private func passUnheard() -> Timestamp {
     let (samples, next) = unheard.pass(until: MonotonicClock.now())
     if samples > 0 { _ = fill(samples, .zero) }

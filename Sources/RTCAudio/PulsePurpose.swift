@@ -1,10 +1,10 @@
 import CPulse
 
-/// What a stream is for. The server is told, so that it can treat it as such.
+/// The purpose of a stream, which the server is told.
 enum PulsePurpose {
   case cast
-  /// Sound of people who talk to each other: the server is asked to keep what it plays out of what it records. PulseAudio
-  /// does so when module-filter-heuristics and module-filter-apply are loaded, as they are by default.
+  /// Sound of a conversation: the server is asked to cancel echo. PulseAudio does so if module-filter-heuristics and
+  /// module-filter-apply are loaded, as by default.
   case call
 
   var name: String {

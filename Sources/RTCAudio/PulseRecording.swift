@@ -18,8 +18,8 @@ final class PulseRecording {
   private(set) var state = State.opening
   /// The device that was asked for.
   let openedDevice: String
-  /// The server has moved the stream to another device. What comes is kept back until the owner has judged whether it
-  /// may be heard: a server that loses an output may give its monitor's streams a microphone.
+  /// Whether the server has moved the stream to another device. Its sound is held back until the owner has decided
+  /// whether it may be used: a server that loses an output may give its monitor's streams a microphone.
   private(set) var hasMoved = false
   private var clock = CaptureClock()
   private let connection: PulseConnection
@@ -56,10 +56,10 @@ final class PulseRecording {
     pa_stream_unref(stream)
   }
 
-  /// Where the sound comes from now.
+  /// The present device.
   var device: String { pa_stream_get_device_name(stream).map { String(cString: $0) } ?? openedDevice }
 
-  /// What comes from where the server has moved the stream may be heard.
+  /// Allows the sound of the device to which the server has moved the stream.
   func acceptMove() {
     guard hasMoved else { return }
     hasMoved = false
@@ -102,8 +102,8 @@ final class PulseRecording {
     }
   }
 
-  /// How long sound is under way in the device before the server has it. A monitor has it before the listener does: then
-  /// less than nothing. Nil until the server has told.
+  /// The delay of sound in the device. A monitor has it before the listener does: then it is negative. Nil until the
+  /// server has reported it.
   private var deviceDelay: TimeDelta? {
     guard let timing = pa_stream_get_timing_info(stream)?.pointee else { return nil }
     let limit: pa_usec_t = 2_000_000
@@ -111,7 +111,7 @@ final class PulseRecording {
   }
 }
 
-// As those of the connection: on its thread, and not after the recording has gone.
+// As the connection's: on its thread, and not after the recording was released.
 
 private func recording(_ context: UnsafeMutableRawPointer?) -> PulseRecording {
   Unmanaged<PulseRecording>.fromOpaque(context!).takeUnretainedValue()

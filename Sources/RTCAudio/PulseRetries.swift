@@ -1,13 +1,13 @@
 import RTCNet
 import RTCPrimitives
 
-/// When to try again what the sound server refused: after pauses that grow until something has worked.
+/// Schedules retries of streams that the sound server refused, with pauses that grow until one succeeds.
 struct PulseRetries {
   private static let firstPause = TimeDelta.milliseconds(100)
   private static let longestPause = TimeDelta.seconds(2)
 
   private var pause = PulseRetries.firstPause
-  /// When a stream that was refused is to be tried again.
+  /// The time to retry a refused stream.
   private(set) var due: Timestamp?
 
   /// The next try is after a pause.

@@ -14,6 +14,6 @@ extension WorkerThread {
 }
 
 extension CaptureError {
-  /// What the system refused, in a capturer's terms.
+  /// Makes the capture error of a system error.
   package init(_ error: SystemError) { self = .unavailable(error.description) }
 }

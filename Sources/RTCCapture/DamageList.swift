@@ -1,7 +1,6 @@
 public import RTCMedia
 
-/// What changed in a picture: a small number of rectangles that do not grow without bound. Rectangles are merged where
-/// that costs the fewest pixels that did not change.
+/// The changes in a picture: a bounded number of rectangles, merged where that adds the fewest unchanged pixels.
 public struct DamageList: Sendable, Equatable {
   /// More rectangles than this are merged.
   public static let limit = 16
@@ -9,7 +8,7 @@ public struct DamageList: Sendable, Equatable {
   /// The rectangles, none of them empty.
   public private(set) var rects: [PixelRect] = []
 
-  /// Nothing changed.
+  /// No changes.
   public init() {}
 
   /// The union of `rects`.

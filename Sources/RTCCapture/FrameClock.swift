@@ -1,14 +1,14 @@
 public import RTCPrimitives
 
-/// Decides when a screen is grabbed: at once when something changed and the frame interval allows, else at exactly the
-/// moment when it does, never while nothing changes.
+/// Decides when a screen is grabbed: at once if something changed and the frame interval allows it, else exactly when
+/// it does, and never without a change.
 ///
-/// Two refinements keep a picture fresh. *Settling*: an application paints one picture in several requests, so a grab
-/// waits for a moment of quiet. *Locking on*: when content changes at a steady rhythm, the moment allowed by the frame
-/// interval falls anywhere between two changes, and every picture would be up to one period old; when the next change
-/// is predicted soon, the grab waits for it, and the grabs after it fall upon changes by themselves.
+/// Two refinements keep a picture up to date. *Settling*: an application paints one picture in several requests, so a
+/// grab waits for a moment of quiet. *Locking on*: if content changes at a steady rhythm, the moment allowed by the
+/// frame interval is anywhere between two changes, and every picture would be up to one period old; if the next change
+/// is predicted soon, the grab waits for it, and later grabs coincide with changes by themselves.
 ///
-/// A pure value: it never reads a clock. Tell it what happened, ask it for `nextGrab`.
+/// A pure value that reads no clock. Report events to it, and ask it for `nextGrab`.
 public struct FrameClock: Sendable {
   /// Rates and tolerances.
   public struct Settings: Sendable {
@@ -42,7 +42,7 @@ public struct FrameClock: Sendable {
     var end: Timestamp
   }
 
-  /// Nothing is pending. The rate must be above 0.
+  /// Makes a clock without pending changes. The rate must be above 0.
   public init(_ settings: Settings) {
     precondition(settings.framesPerSecond > 0, "A frame clock needs a rate above 0.")
     self.settings = settings
@@ -77,7 +77,7 @@ public struct FrameClock: Sendable {
     pending = nil
   }
 
-  /// There was nothing to grab after all (the change lay outside the region shown).
+  /// There was nothing to grab (the change was outside the region shown).
   public mutating func noteNothingToGrab() { pending = nil }
 
   /// When to grab, or nil while nothing is pending. In the past means now.
@@ -90,8 +90,8 @@ public struct FrameClock: Sendable {
     return expected + rhythm.margin
   }
 
-  /// Grabs that are a little late leave the grid of due moments where it is: else one late grab would make all that
-  /// follow as late, because content keeps its own rhythm.
+  /// Slightly late grabs do not shift the grid of due times: otherwise one late grab would delay all that follow, as
+  /// content has its own rhythm.
   private func nextDue(after now: Timestamp) -> Timestamp {
     guard let due, now - due <= interval / 8 else { return now + interval }
     return due + interval
@@ -115,8 +115,7 @@ public struct FrameClock: Sendable {
   }
 }
 
-/// The estimate of how often content changes: the median of the last few distances between changes, trusted only while
-/// most of them agree.
+/// The estimated period of changes: the median of the last few intervals, trusted only while most of them agree.
 private struct ChangeRhythm {
   private static let memory = 7
   private static let shortestPeriod = TimeDelta.milliseconds(8)

@@ -13,8 +13,8 @@ package final class PictureMemory: @unchecked Sendable {
   private let free: @Sendable (UnsafeMutableRawBufferPointer) -> Void
   private let leased = Atomic(false)
 
-  /// Memory of its own.
-  /// - Parameter value: of each byte at first.
+  /// Allocates memory.
+  /// - Parameter value: the initial value of each byte.
   package convenience init(format: PixelFormat, size: PixelSize, filledWith value: UInt8 = 0) {
     let memory = UnsafeMutableRawBufferPointer.allocate(
       byteCount: Self.byteCount(format, size), alignment: 64)
@@ -23,7 +23,7 @@ package final class PictureMemory: @unchecked Sendable {
   }
 
   /// - Parameters:
-  ///   - memory: at least `byteCount` bytes, nobody else's while self lives.
+  ///   - memory: at least `byteCount` bytes, for the exclusive use of this object.
   ///   - free: called once, when neither self nor a lease is left, on any thread.
   @unsafe
   package init(
@@ -50,7 +50,7 @@ package final class PictureMemory: @unchecked Sendable {
   /// Somebody reads.
   package var isLeased: Bool { leased.load(ordering: .acquiring) }
 
-  /// Where the picture lies; written by the owner's thread alone, and not while it is leased.
+  /// The memory of the picture; written by the owner's thread only, and not while it is leased.
   @unsafe
   package var bytes: UnsafeMutableRawBufferPointer { unsafe memory }
 

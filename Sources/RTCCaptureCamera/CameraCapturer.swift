@@ -14,20 +14,20 @@ public final class CameraCapturer: EncodedVideoCapturer {
   private let thread = WorkerThread()
   private let wishes = CameraWishes()
 
-  /// What is asked of a camera when nobody says.
+  /// The default size to ask of a camera.
   public static let usualSize = PixelSize(width: 1280, height: 720)
 
   /// - Parameters:
-  ///   - camera: a path (`/dev/video0`), a number (`0`), a part of the camera's name, or nil for the first there is.
-  ///   - maximumSize: larger pictures are not passed on as they are.
-  ///   - passesThrough: whether H.264 that the camera encodes is passed on as it is. True: H.264 is chosen before other
-  ///     formats of the same size and rate; false: never; nil: where the camera sends only JPEG besides.
+  ///   - camera: a path (`/dev/video0`), a number (`0`), a part of the camera's name, or nil for the first.
+  ///   - maximumSize: larger pictures are not passed through.
+  ///   - passesThrough: whether H.264 of the camera is passed through. True: H.264 is preferred to other formats of the
+  ///     same size and rate; false: never; nil: if the alternative is JPEG only.
   public init(camera: String? = nil, maximumSize: PixelSize? = nil, passesThrough: Bool? = nil) {
     self.camera = camera
     options = CameraRun.Options(maximumSize: maximumSize, passesThrough: passesThrough)
   }
 
-  /// Asks the camera; empty when it cannot be opened now. What is taken when nobody says comes first.
+  /// The camera's formats, the default first; empty if it cannot be opened now.
   public var supportedFormats: [VideoFormat] {
     guard let device = try? CameraDevice.open(camera) else { return [] }
     return device.formats
@@ -36,7 +36,7 @@ public final class CameraCapturer: EncodedVideoCapturer {
   /// False: a camera's picture moves.
   public var isScreencast: Bool { false }
 
-  /// Opens the camera on a thread of its own; the consumer hears there in which mode, or why not. Any thread.
+  /// Opens the camera on a thread of its own, on which the consumer gets its mode or an error. Any thread.
   public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
     let (camera, options, wishes) = (camera, options, wishes)
     do throws(CaptureError) {
@@ -54,7 +54,7 @@ public final class CameraCapturer: EncodedVideoCapturer {
 
   // MARK: - H.264
 
-  /// What the camera's own H.264 is; nil while it delivers anything else, or H.264 that browsers do not take.
+  /// The format of the camera's own H.264; nil while it delivers anything else, or H.264 that browsers do not accept.
   public var encodedFormat: EncodedVideoFormat? { wishes.state.withLock { $0.format } }
 
   /// From now on hands encoded pictures to `consumer`, beginning with the next key frame; nil ends that.

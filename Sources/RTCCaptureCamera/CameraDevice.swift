@@ -14,7 +14,7 @@ final class CameraDevice {
 
   deinit { close(descriptor) }
 
-  /// As many as are looked at; Video4Linux gives the first numbers first.
+  /// The number of devices examined; Video4Linux assigns the lowest numbers first.
   static let mostDevices = 64
 
   /// - Parameter wanted: a path, a number, a part of the name, or nil for the first there is.
@@ -41,7 +41,7 @@ final class CameraDevice {
     throw .noSuchSource("There is no camera: no /dev/video* captures pictures. Connect one, or cast something else.")
   }
 
-  /// Nil for what is a name.
+  /// Nil if the text is a name.
   private static func path(of wanted: String) -> String? {
     if wanted.contains("/") { return wanted }
     let digits = wanted.hasPrefix("video") ? wanted.dropFirst(5) : Substring(wanted)
@@ -72,8 +72,8 @@ final class CameraDevice {
 
   static func lost(_ name: String) -> String { "The camera \(name) went away: is it still connected?" }
 
-  /// Every mode that is understood.
-  /// - Parameter wanted: which of many sizes to tell, where they come in steps.
+  /// Every supported mode.
+  /// - Parameter wanted: the preferred size, where sizes come in steps.
   func modes(near wanted: PixelSize) -> [CameraMode] {
     var modes: [CameraMode] = []
     for index in 0..<UInt32(64) {

@@ -4,10 +4,10 @@ package import RTCMedia
 package import RTCPrimitives
 import RTCWire
 
-/// The pictures of a camera that delivers H.264: made ready to be sent as they are, and decoded when somebody wants that.
+/// Prepares the pictures of a camera that delivers H.264 for sending, and decodes them when needed.
 ///
-/// What was not decoded is kept from the last key frame on, so that decoding can begin at any time. A machine without
-/// threads and clocks, used by the camera's thread.
+/// Undecoded pictures are kept from the last key frame on, so that decoding can begin at any time. Without threads and
+/// clocks, used by the camera's thread.
 package struct CameraH264 {
   /// One picture, ready to be sent.
   package struct Picture: Sendable {
@@ -17,7 +17,7 @@ package struct CameraH264 {
     package var time: Timestamp
   }
 
-  /// What one buffer of the camera came to.
+  /// The result of one buffer of the camera.
   package enum Delivery: Sendable {
     case picture(Picture)
     /// No picture, or one that needs a picture that was lost.
@@ -25,10 +25,10 @@ package struct CameraH264 {
     case damaged
   }
 
-  /// What one step of decoding came to.
+  /// The result of one step of decoding.
   package enum Decoded {
     case picture(PixelBuffer, ColorSpace, Timestamp)
-    /// It is not to be shown, because a newer one waits or nobody wants it.
+    /// It is not to be shown, because a newer one waits or decoded pictures are not needed.
     case hidden
     case damaged
   }
@@ -56,7 +56,7 @@ package struct CameraH264 {
     makeDecoder: @escaping VideoDecoderFactory = { () throws(VideoDecoderError) in try FFmpegVideoDecoder(.h264) }
   ) {
     let none: [UInt8] = []
-    // Annex B is what is expected where no header says otherwise.
+    // Annex B is assumed without a header.
     rewriter = H264Rewriter(extradata: none.span)!
     self.makeDecoder = makeDecoder
   }
@@ -64,7 +64,7 @@ package struct CameraH264 {
   /// True when this machine can decode H.264: without that, a viewer who cannot take it would see nothing.
   package static var isDecoded: Bool { FFmpegVideoDecoder.codecs.contains(.h264) }
 
-  /// What the pictures can be sent as; nil before the first key frame, and when browsers do not take them.
+  /// The format for sending; nil before the first key frame, and if browsers do not accept it.
   package var format: EncodedVideoFormat? {
     guard refusal == nil, let set = rewriter.activeSet, set.reorderDepth ?? 0 == 0 else { return nil }
     return set.passthroughFormat
@@ -81,7 +81,7 @@ package struct CameraH264 {
     if let newest, number != newest, number &- newest != 1 { awaitsKeyFrame = true }
     newest = number
     guard let picture = rewriter.rewrite(bytes) else {
-      // Parameter sets may come by themselves.
+      // Parameter sets may arrive separately.
       guard rewriter.framing.hasUnits(in: bytes) else {
         awaitsKeyFrame = true
         return .damaged
@@ -115,7 +115,7 @@ package struct CameraH264 {
     isWanted ? !waiting.isEmpty : waiting.count > Self.mostWaiting || waitingBytes > Self.mostWaitingBytes
   }
 
-  /// Decodes the oldest picture that waits; the newest is to be shown when decoded pictures are wanted.
+  /// Decodes the oldest waiting picture; the newest is to be shown if decoded pictures are needed.
   package mutating func decode(isWanted: Bool) -> Decoded {
     guard !waiting.isEmpty else { return .hidden }
     let picture = waiting.removeFirst()

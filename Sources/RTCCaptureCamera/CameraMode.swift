@@ -11,7 +11,7 @@ package struct CameraMode: Hashable, Sendable {
     case jpeg = 0x4745_504a
     case motionJPEG = 0x4750_4a4d
 
-    /// What comes out of it here.
+    /// The pixel format after decoding.
     package var pixelFormat: PixelFormat {
       switch self {
       case .nv12: .nv12

@@ -3,10 +3,10 @@ import RTCNet
 import RTCPrimitives
 import Synchronization
 
-/// What the users of a camera want of its thread, and what that says to them.
+/// The requests of a camera's users to its thread, and the thread's results.
 final class CameraWishes: Sendable {
   struct State {
-    /// What the pictures can be passed on as; nil while they are only decoded.
+    /// The format for passing through; nil while pictures are only decoded.
     var format: EncodedVideoFormat?
     var consumer: (any EncodedVideoConsumer)?
     var consumerAwaitsKeyFrame = true
@@ -41,7 +41,7 @@ struct CameraRun {
   private let wishes: CameraWishes
   private let consumer: any VideoConsumer
   private let run: WorkerRun
-  /// The consumer was told that the camera runs.
+  /// Whether the consumer was told that the camera runs.
   private var hasStarted = false
   /// Damaged pictures since the last whole one.
   private var damaged = 0
@@ -51,10 +51,10 @@ struct CameraRun {
   private var last: Timestamp?
   private var passed: UInt64 = 0
 
-  /// So many damaged pictures in a row are the camera's end.
+  /// The number of consecutive damaged pictures that ends the capture.
   private static let mostDamaged = 100
   private static let mostUndecodable = 10
-  /// Which H.264 it is, a camera says with its first picture; one that has not said it by then is decoded.
+  /// How long to wait for the first picture, which shows the kind of H.264; without it, pictures are decoded.
   private static let patience = TimeDelta.seconds(2)
 
   init(_ options: Options, _ wishes: CameraWishes, _ consumer: any VideoConsumer, _ run: WorkerRun) {

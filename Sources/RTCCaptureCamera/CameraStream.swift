@@ -5,11 +5,11 @@ import RTCMedia
 
 /// A camera that delivers pictures into memory shared with its driver; stopped with the object.
 final class CameraStream {
-  /// What became of the newest picture.
+  /// The result for the newest picture.
   enum Newest {
-    /// None has come.
+    /// There is no new picture.
     case nothing
-    /// It is not whole, or not what the camera promised.
+    /// It is incomplete, or not in the promised format.
     case damaged
     case picture(PixelBuffer)
   }
@@ -41,7 +41,7 @@ final class CameraStream {
     colorSpace = mode.encoding.pixelFormat == .bgra ? .sRGB : layout.is_bt709 != 0 ? .bt709Limited : .bt601Limited
     try Self.check(status, device)
     try checkPromise(of: layout.format)
-    // An encoded picture must not be left out, so more of them may wait.
+    // Encoded pictures must not be dropped, so more of them may wait.
     let count = clinux_camera_request_buffers(device.descriptor, mode.encoding == .h264 ? 8 : 4)
     try Self.check(min(0, count), device)
     for index in 0..<UInt32(max(0, count)) {
@@ -62,7 +62,7 @@ final class CameraStream {
     for memory in memories { munmap(memory.baseAddress, memory.count) }
   }
 
-  // MARK: - What the camera says
+  // MARK: - Parameters of the camera
 
   private static func check(_ status: Int32, _ device: CameraDevice) throws(CaptureError) {
     guard status < 0 else { return }

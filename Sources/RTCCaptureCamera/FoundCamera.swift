@@ -4,13 +4,13 @@ public import RTCMedia
 public struct FoundCamera: Sendable {
   /// Such as `/dev/video0`.
   public var path: String
-  /// What the camera calls itself.
+  /// The camera's own name.
   public var name: String
-  /// What it can deliver and is understood here; what is taken when nobody says comes first.
+  /// The supported formats; the default first.
   public var formats: [VideoFormat]
 
-  /// The cameras there are; devices that are none, or cannot be opened now, are left out.
-  /// - Throws: when there are devices and this user may open none of them.
+  /// All cameras; devices that are not cameras, or cannot be opened now, are left out.
+  /// - Throws: if there are devices and this user may open none of them.
   public static func all() throws(CaptureError) -> [FoundCamera] {
     var refusal: CaptureError?
     var found: [FoundCamera] = []

@@ -2,27 +2,26 @@ public import RTCMedia
 
 /// A plugin as a source of pictures, sound, or both.
 ///
-/// In this process by default: no copy and no other process, but a crash of the plugin is a crash of all. Isolated, it
-/// runs in a child process, pictures come through shared memory, and when the child dies it is started again, at most
-/// five times a minute, while viewers keep the last picture.
+/// By default it runs in this process: without copies and another process, but a crash of the plugin ends the program.
+/// Isolated, it runs in a child process, pictures come through shared memory, and the child is restarted when it ends,
+/// at most five times a minute, while viewers keep the last picture.
 ///
 /// A plugin that does not return from its entry function or its `start` within 10 s, or from its `stop` within 2 s, is
-/// left behind with a word of it: in this process its thread goes on for as long as the program does, a child process is
-/// ended.
+/// abandoned with a notice: in this process its thread continues as long as the program does, a child process is ended.
 public final class PluginSource: Sendable {
-  /// What the plugin says of itself, asked before it was started.
+  /// The plugin's description, read before it was started.
   public let description: PluginDescription
   private let core: PluginCore
   private let capturer: PluginCapturer?
   private let sound: PluginSound?
 
-  /// Loads the plugin and asks it what it is; starts nothing.
+  /// Loads the plugin and reads its description; starts nothing.
   ///
   /// - Parameters:
   ///   - path: the shared library; `PluginSearch` finds one by name.
   ///   - isolation: the program that runs it in a child process; nil runs it in this one.
-  ///   - onNotice: sentences for the person who runs the cast: the first fault of each kind, what the plugin says, the
-  ///     deaths of its process. Called from any thread.
+  ///   - onNotice: sentences for the user: the first fault of each kind, the plugin's messages, the ends of its
+  ///     process. Called on any thread.
   public convenience init(
     path: String, settings: PluginSettings = PluginSettings(), isolation: PluginHostProgram? = nil,
     onNotice: @escaping @Sendable (String) -> Void = { _ in }
@@ -65,7 +64,7 @@ public final class PluginSource: Sendable {
     sound = description.hasSound ? PluginSound(core) : nil
   }
 
-  /// Both sides of the plugin; it runs while either does.
+  /// Pictures and sound of the plugin; it runs while either is used.
   public var source: MediaSource { MediaSource(video: capturer, audio: sound) }
 
   /// Since this was made. Any thread.

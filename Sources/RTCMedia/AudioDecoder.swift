@@ -1,7 +1,7 @@
-/// Turns packets back into sound at 48 kHz, and makes up for those that are missing. Used by one thread at a time.
+/// Decodes packets to sound at 48 kHz, and conceals missing ones. Used by one thread at a time.
 ///
-/// All sound is interleaved, −1…1, of `channels` channels. What the methods are called in follows the stream: one call
-/// for each packet, present or lost, in order.
+/// All sound is interleaved, −1…1, of `channels` channels. The calls follow the stream: one call for each packet,
+/// present or lost, in order.
 public protocol AudioDecoder: AnyObject {
   /// 1 or 2.
   var channels: Int { get }
@@ -11,8 +11,8 @@ public protocol AudioDecoder: AnyObject {
   /// - Throws: for bytes that are no packet of the codec.
   func decode(_ packet: [UInt8]) throws(AudioDecoderError) -> [Float]
 
-  /// The sound of a lost packet from what the one after it repeats of it; made up where that brings none. That packet
-  /// itself is decoded next.
+  /// The sound of a lost packet from the copy in the packet after it; concealed if that has none. That packet itself is
+  /// decoded next.
   ///
   /// - Parameter sampleCount: samples of each channel in the lost packet, a multiple of 120 in 120…5760.
   func recover(sampleCount: Int, from next: [UInt8]) throws(AudioDecoderError) -> [Float]
@@ -28,7 +28,7 @@ public typealias AudioDecoderFactory = @Sendable (_ channels: Int) throws(AudioD
 
 /// Why an audio decoder refused.
 public enum AudioDecoderError: Error, Hashable, Sendable {
-  /// The number asked for is neither 1 nor 2.
+  /// The requested number is neither 1 nor 2.
   case unsupportedChannels(Int)
   /// A packet without bytes.
   case emptyPacket

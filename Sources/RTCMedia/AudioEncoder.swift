@@ -1,6 +1,6 @@
-/// What an Opus encoder is made for (RFC 7587 gives the terms).
+/// The settings of an Opus encoder (terms of RFC 7587).
 public struct AudioEncoderSettings: Hashable, Sendable {
-  /// What the encoder is tuned for.
+  /// The kind of sound that the encoder is tuned for.
   public enum Application: Hashable, Sendable {
     /// Anything: music, films, the sounds of a desktop.
     case audio
@@ -14,15 +14,15 @@ public struct AudioEncoderSettings: Hashable, Sendable {
   public var frameMilliseconds = 20
   /// Bits a second, 6 000…510 000.
   public var bitrate = 96_000
-  /// What the sound is, for the encoder's choices.
+  /// The kind of sound, for the encoder's decisions.
   public var application = Application.audio
-  /// Send next to nothing while nothing is heard.
+  /// Whether almost nothing is sent during silence (DTX).
   public var usesDiscontinuousTransmission = true
   /// Put a coarse copy of each packet into the next one; takes effect while `expectedLoss` is above 0.
   public var usesForwardErrorCorrection = true
   /// 0…1: the packet loss the receivers report.
   public var expectedLoss = 0.0
-  /// Code two channels as one; what is given still has `channels`.
+  /// Whether two channels are coded as one; the input still has `channels`.
   public var codesMono = false
   /// Samples a second that remote peers can play at most, 8 000…48 000: what only a higher rate has room for is left out.
   public var maximumSampleRate = 48_000
@@ -31,13 +31,13 @@ public struct AudioEncoderSettings: Hashable, Sendable {
   /// 0 (cheapest)…10.
   public var complexity = 5
 
-  /// Stereo sound of every kind: what a cast of a desktop sends.
+  /// The settings of a desktop cast: stereo sound of every kind.
   public init() {}
 }
 
 /// Turns exact frames of 48 kHz sound into Opus packets. Used by one thread at a time.
 public protocol AudioEncoder: AnyObject {
-  /// What it encodes by now.
+  /// The present settings.
   var settings: AudioEncoderSettings { get }
 
   /// Changes any setting between two frames.

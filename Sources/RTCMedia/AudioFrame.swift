@@ -15,20 +15,20 @@ public struct AudioFormat: Hashable, Sendable {
     self.channels = channels
   }
 
-  /// What is sent: Opus at its own rate.
+  /// The format of sent sound: Opus at its own rate.
   public static let opus = AudioFormat(sampleRate: 48_000, channels: 2)
 }
 
 /// A stretch of sound, of any length: samples of all channels in turn, −1…1.
 public struct AudioFrame: Sendable {
-  /// Of the samples.
+  /// The format of the samples.
   public var format: AudioFormat
   /// Interleaved; the count is a multiple of the channels.
   public var samples: [Float]
-  /// When the first sample was heard, on the monotonic clock that video capture times are on.
+  /// The capture time of the first sample, on the monotonic clock of video capture times.
   public var captureTime: Timestamp
 
-  /// Interleaved samples, whose first was heard at `captureTime` of the monotonic clock.
+  /// Makes a frame of interleaved samples; `captureTime` is that of the first, on the monotonic clock.
   public init(format: AudioFormat, samples: [Float], captureTime: Timestamp) {
     self.format = format
     self.samples = samples
@@ -37,7 +37,7 @@ public struct AudioFrame: Sendable {
 
   /// Samples of each channel.
   public var sampleCount: Int { samples.count / max(1, format.channels) }
-  /// How long it is heard.
+  /// The duration of the sound.
   public var duration: TimeDelta {
     TimeDelta(nanoseconds: Int64(sampleCount) * 1_000_000_000 / Int64(max(1, format.sampleRate)))
   }
@@ -47,12 +47,12 @@ public struct AudioFrame: Sendable {
 public struct EncodedAudioFrame: Sendable {
   /// RFC 6716 §3; never empty.
   public var data: [UInt8]
-  /// Where its first sample stands, in samples at 48 kHz since the track began: RTP timestamps follow from it, so that
-  /// they are exact to the sample. Leaps where sound was left out (silence, a pause, another source).
+  /// The position of the first sample, in samples at 48 kHz since the track began: RTP timestamps follow from it, so
+  /// they are exact to the sample. It leaps where sound was left out (silence, a pause, another source).
   public var position: Int64
   /// Samples at 48 kHz in it: 120…5760.
   public var sampleCount: Int
-  /// When the first sample was heard, on the monotonic clock: sender reports tie `position` to it.
+  /// The capture time of the first sample, on the monotonic clock: sender reports relate `position` to it.
   public var captureTime: Timestamp
   /// The first after a silence that was not sent (the RTP marker bit, RFC 7587 §4.2).
   public var startsTalkSpurt: Bool

@@ -1,8 +1,8 @@
-/// A source of sound: a microphone, what the desktop plays, a file, a generator, a plugin.
+/// A source of sound: a microphone, the desktop's output, a file, a generator, a plugin.
 ///
-/// The same rules as for a `VideoCapturer`: starting twice, stopping twice and stopping from inside a callback are safe,
-/// and a source may be started again after it was stopped. What it delivers may be of any rate, channel count and length;
-/// the broadcast makes exact blocks of 10 ms at 48 kHz of it.
+/// The rules are those of a `VideoCapturer`: starting twice, stopping twice and stopping within a callback are safe,
+/// and a source may be started again after it was stopped. Any rate, channel count and length is allowed; the broadcast
+/// makes exact blocks of 10 ms at 48 kHz of it.
 public protocol AudioSource: AnyObject, Sendable {
   /// Begins to deliver and returns at once.
   func startCapture(consumer: any AudioConsumer)
@@ -12,7 +12,7 @@ public protocol AudioSource: AnyObject, Sendable {
   func stopCapture()
 }
 
-/// Where a source's sound goes. Called from any one thread at a time, and not after `stopCapture` has returned.
+/// Receives a source's sound. Called on one thread at a time, and not after `stopCapture` has returned.
 public protocol AudioConsumer: AnyObject, Sendable {
   /// Called once, before the first frame; on failure no frame follows.
   func audioCaptureDidStart(_ result: Result<AudioFormat, CaptureError>)

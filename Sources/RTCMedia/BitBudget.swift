@@ -1,35 +1,35 @@
 package import RTCPrimitives
 
-/// A leaky bucket: bits come in at the target rate, frames take them out; what is saved is bounded, and so is the debt.
+/// A leaky bucket: bits are added at the target rate, and frames remove them; savings are bounded, and so is the debt.
 ///
-/// All bounds are times at the target rate, and follow it at once. On slow links they are short: what is saved would
-/// otherwise leave as a burst that waits in the network, with everything behind it.
+/// All bounds are times at the target rate, and follow it at once. On slow links they are short: savings would
+/// otherwise leave as a burst that delays all later packets.
 package struct BitBudget {
-  /// What was spent so long ago still lies in the network's queue when the rate falls.
+  /// Bits spent within this time are still in the network's queue when the rate falls.
   private static let recentSpan = TimeDelta.milliseconds(300)
   /// More than this of the rate, unsent, holds the next frames back.
   private static let toleratedBacklog = TimeDelta.milliseconds(120)
 
-  /// What waits unsent, beyond the frame that was made last, takes the place of savings: so much of it is free, and the
-  /// rest counts this many times. A queue that stands makes every frame late, and frames that are a little smaller end it.
+  /// Unsent bytes, beyond the last frame, replace savings: the first part of them is free, and the rest counts by this
+  /// factor. A standing queue delays every frame, and slightly smaller frames end it.
   private static let (freeBacklog, backlogWeight) = (TimeDelta.milliseconds(20), 2.0)
 
-  /// A new rate below this share of the old says that the network bears less.
+  /// A new rate below this share of the old means that the bandwidth has fallen.
   private static let realFall = 0.8
 
-  /// What comes in.
+  /// The target rate.
   package private(set) var rate: BitRate
   /// Bytes that may be spent; negative after a frame that cost more, or while too much waits unsent.
   package var credit: Double { min(saved, room) }
   private var saved: Double
-  /// What the bytes that wait unsent leave of the capacity, at the last refill.
+  /// The capacity less the unsent bytes, at the last refill.
   private var room = Double.infinity
   private var updated: Timestamp?
-  /// What was spent within `recentSpan` of the last spending.
+  /// Bytes spent within `recentSpan` of the last frame.
   private var recent: [(time: Timestamp, bytes: Int)] = []
   /// The rate fell since the last refill.
   private var hasFallen = false
-  /// When all that was made before has left, as the owner last said.
+  /// The time at which all earlier frames will have been sent, as the owner set it.
   package var drained = Timestamp.zero
 
   /// Saved up from the first.
@@ -44,16 +44,16 @@ package struct BitBudget {
     Double(rate.bytes(in: Self.between(rate, slow: .milliseconds(150), fast: .milliseconds(500))))
   }
 
-  /// What the first picture of something new may take, in bytes: less than the savings and 200 ms of a slow link, 400
-  /// ms of a fast one.
+  /// The maximum size of the first picture of new content, in bytes: less than the savings, and 200 ms of a slow link
+  /// or 400 ms of a fast one.
   package var firstPicture: Double {
     let time = Self.between(rate, slow: .milliseconds(200), fast: .milliseconds(400))
-    // Whatever is owed or waits comes before it.
+    // Debts and waiting bytes have priority.
     return max(Double(rate.bytes(in: time)) + min(0, credit), Double(rate.bytes(in: .milliseconds(80))))
   }
 
-  /// Nothing is held back for longer than this for a debt: 400 ms, and at rates below 500 kbit/s, where even the
-  /// coarsest picture takes longer, up to 1 s.
+  /// The maximum delay for a debt: 400 ms, or up to 1 s at rates below 500 kbit/s, where even the coarsest picture
+  /// takes longer.
   private var debtLimit: Double {
     Double(rate.bytes(in: .milliseconds(max(400, min(1000, 200_000_000 / max(1, rate.bitsPerSecond))))))
   }
@@ -67,8 +67,8 @@ package struct BitBudget {
     return slow + .seconds((fast - slow).seconds * position)
   }
 
-  /// Follows a fall at once: savings shrink with the rate, and at the next refill what was lately spent beyond the new
-  /// rate becomes a debt.
+  /// Follows a fall at once: savings shrink with the rate, and at the next refill the excess of recent frames over the
+  /// new rate becomes a debt.
   package mutating func setRate(_ new: BitRate) {
     guard new != rate else { return }
     if new < rate {

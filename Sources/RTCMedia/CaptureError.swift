@@ -1,6 +1,6 @@
 /// Why capturing could not start. Each carries a sentence for the person who asked for it.
 public enum CaptureError: Error, Hashable, Sendable {
-  /// It is running for another consumer, or for this one.
+  /// The capturer is running for this or another consumer.
   case alreadyStarted
   /// No such display, window, monitor or file.
   case noSuchSource(String)
@@ -11,7 +11,7 @@ public enum CaptureError: Error, Hashable, Sendable {
   /// The system refuses access (a device's permissions, a display's authority).
   case notPermitted(String)
 
-  /// What a person is told, and what to do next.
+  /// A sentence for the user: the reason and the remedy.
   public var sentence: String {
     switch self {
     case .alreadyStarted: "This capturer is already running; stop it first."

@@ -4,12 +4,12 @@ package import RTCPrimitives
 package struct ChangeHistory {
   /// Large changes closer to each other than this are one movement.
   private static let movementGap = TimeDelta.milliseconds(600)
-  /// A change that follows the one before after this is no part of a movement, nor of what is being typed: a caret blinks, a
-  /// clock ticks, a page is turned.
+  /// A change after at least this time belongs neither to a movement nor to typing: a caret blinks, a clock ticks, a
+  /// page is turned.
   private static let singleGap = TimeDelta.milliseconds(400)
-  /// What moves or is typed rests when nothing came for so long.
+  /// A movement or typing has ended when no change came for this time.
   package static let restTime = TimeDelta.milliseconds(250)
-  /// Beyond the interval of frames: the next step of a movement would have come by then.
+  /// The tolerance beyond the interval of frames: the next step of a movement would have come by then.
   private static let margin = TimeDelta.milliseconds(5)
   /// Steps that are farther apart leave time to think about each.
   private static let slowStep = TimeDelta.milliseconds(120)
@@ -28,7 +28,7 @@ package struct ChangeHistory {
   /// - Parameter maxFrameRate: pictures a second, at most.
   package init(maxFrameRate: Double) { frameInterval = Self.interval(of: maxFrameRate) }
 
-  /// What comes from now on comes no faster than this.
+  /// Sets the maximum rate of further changes.
   package mutating func setMaxFrameRate(_ rate: Double) { frameInterval = Self.interval(of: rate) }
 
   private static func interval(of frameRate: Double) -> TimeDelta { .seconds(1 / max(1, frameRate)) }
@@ -45,7 +45,7 @@ package struct ChangeHistory {
     last = now
   }
 
-  /// A large change at `now` goes on with a movement.
+  /// Whether a large change at `now` would continue a movement.
   package func isMoving(_ now: Timestamp) -> Bool { lastLarge.map { now - $0 < Self.movementGap } ?? false }
 
   /// The steps of the movement are few enough to think about each.
@@ -54,7 +54,7 @@ package struct ChangeHistory {
   /// When what changed last rests; nil before any change.
   package var restBegin: Timestamp? { last.map { $0 + restTime } }
 
-  /// No change came for longer than those of a movement are apart.
+  /// Whether no change came for longer than a movement's interval.
   package func isAtRest(_ now: Timestamp) -> Bool { restBegin.map { now >= $0 } ?? true }
 
   /// A change that follows no other is refined as soon as the next step would have come, were it a movement.

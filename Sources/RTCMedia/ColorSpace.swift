@@ -1,9 +1,9 @@
-/// What a frame's samples mean: how they were made of red, green and blue, and which values stand for black and white
-/// (ITU-T H.273 §8.3).
+/// The colour space of a frame's samples: the matrix that they were made with, and the range of values (ITU-T H.273
+/// §8.3).
 public struct ColorSpace: Hashable, Sendable {
   /// How luma and chroma were made.
   public enum Matrix: UInt8, Hashable, Sendable, CaseIterable {
-    /// They were not: red, green and blue themselves.
+    /// No matrix: red, green and blue themselves.
     case rgb
     case bt601
     case bt709
@@ -19,7 +19,7 @@ public struct ColorSpace: Hashable, Sendable {
 
   /// How luma and chroma were made.
   public var matrix: Matrix
-  /// Which values stand for black and white.
+  /// The range of values: those of black and white.
   public var range: Range
 
   /// Any matrix with any range.
@@ -28,14 +28,14 @@ public struct ColorSpace: Hashable, Sendable {
     self.range = range
   }
 
-  /// What browsers assume of VP8 at any size.
+  /// The colour space that browsers assume of VP8 at any size.
   public static let bt601Limited = ColorSpace(matrix: .bt601, range: .limited)
-  /// What JPEG is (JFIF).
+  /// The colour space of JPEG (JFIF).
   public static let bt601Full = ColorSpace(matrix: .bt601, range: .full)
-  /// What high-definition video is (ITU-R BT.709), limited range.
+  /// The colour space of high-definition video (ITU-R BT.709), limited range.
   public static let bt709Limited = ColorSpace(matrix: .bt709, range: .limited)
-  /// What Chromium makes of a canvas.
+  /// The colour space of a canvas in Chromium.
   public static let bt709Full = ColorSpace(matrix: .bt709, range: .full)
-  /// Red, green and blue as the screen shows them. Planes that are said to be this are taken for those of JPEG.
+  /// Red, green and blue as on the screen. Planes marked with it are treated as those of JPEG.
   public static let sRGB = ColorSpace(matrix: .rgb, range: .full)
 }

@@ -1,4 +1,4 @@
-/// What the picture is for, and so what to preserve when bandwidth is short (W3C mst-content-hint).
+/// The content of the picture, which decides what to preserve when bandwidth is short (W3C mst-content-hint).
 public enum ContentHint: String, Hashable, Sendable, CaseIterable {
   /// Keep the frame rate; lose sharpness first.
   case motion

@@ -1,6 +1,6 @@
 /// How a pointer looks.
 public struct CursorImage: Hashable, Sendable {
-  /// Of the image.
+  /// The size of the image.
   public var size: PixelSize
   /// The column of the pixel that points, from the image's left edge.
   public var hotX: Int
@@ -15,11 +15,11 @@ public struct CursorImage: Hashable, Sendable {
     (self.size, self.hotX, self.hotY, self.pixels) = (size, hotX, hotY, pixels)
   }
 
-  /// There is nothing to be seen of it.
+  /// Whether all pixels are transparent.
   public var isInvisible: Bool { !pixels.contains { $0 >> 24 != 0 } }
 }
 
-/// Where a pointer points, in pixels of the picture; it may lie outside, with a part of the pointer inside.
+/// The position of a pointer, in pixels of the picture; it may be outside, with a part of the pointer inside.
 public struct CursorPosition: Hashable, Sendable {
   /// From the picture's left edge.
   public var x: Int
@@ -32,9 +32,9 @@ public struct CursorPosition: Hashable, Sendable {
 
 /// Whether frames show the pointer.
 public struct CursorDrawing: Hashable, Sendable {
-  /// It is drawn into frames.
+  /// Whether the pointer is drawn into frames.
   public var isDrawn: Bool
-  /// Of the frames, which positions are meant in.
+  /// The size of the frames, to which positions refer.
   public var pictureSize: PixelSize
   /// Frames that were captured then or later are like this.
   public var since: Timestamp
@@ -45,29 +45,29 @@ public struct CursorDrawing: Hashable, Sendable {
   }
 }
 
-/// What a capturer tells of the pointer.
+/// A capturer's report about the pointer.
 public enum CursorReport: Hashable, Sendable {
   /// Whether frames show it, before the first frame that this holds for.
   case drawing(CursorDrawing)
-  /// It looks like this from now on.
+  /// The pointer has a new image.
   case image(CursorImage)
-  /// It points there now; nil: nothing of it is in the picture.
+  /// The pointer has moved; nil: no part of it is in the picture.
   case position(CursorPosition?)
 }
 
-/// Where reports of the pointer go. Called on the capturer's thread, never from within a call of `CursorCapturer`'s, and not
+/// Receives reports of the pointer. Called on the capturer's thread, never within a call of `CursorCapturer`'s, and not
 /// after `stopCapture` has returned.
 public protocol CursorConsumer: AnyObject, Sendable {
   /// Takes the next report; it must not wait.
   func consume(_ report: CursorReport)
 }
 
-/// A capturer that can tell of the pointer in the place of drawing it into its frames: a screen.
+/// A capturer that can report the pointer instead of drawing it into its frames: a screen.
 ///
-/// It draws the pointer unless it is told not to. Whether it is drawn and how it looks is always told, its position while it is not
-/// drawn.
+/// By default it draws the pointer. Whether it is drawn and its image are always reported, its position only while it
+/// is not drawn.
 public protocol CursorCapturer: VideoCapturer {
-  /// False when there is no pointer, neither in frames nor told of.
+  /// False if there is no pointer, neither in frames nor in reports.
   var hasCursor: Bool { get }
 
   /// Reports go to `consumer` from now on, beginning with all there is to know; nil: to nobody. Any thread.

@@ -1,4 +1,4 @@
-/// Where decoders get the memory that they decode pictures into. Any thread.
+/// Provides the memory into which decoders write pictures. Any thread.
 package protocol DecoderMemory: AnyObject, Sendable {
   /// The address of `byteCount` bytes on a multiple of 64, which hold any valid bytes; nil when there are none.
   func allocate(byteCount: Int) -> UInt?

@@ -1,8 +1,8 @@
-/// Whether somebody hears their own voice again.
+/// The echo cancellation of an audio device.
 public enum EchoCancellation: Hashable, Sendable {
   /// Playout or recording has not started.
   case unknown
-  /// The sound server does it; its name for what does.
+  /// The sound server cancels the echo; the name of its module.
   case soundServer(String)
   /// Nobody does; the sentence says what to do (wear headphones, load a module).
   case none(String)

@@ -2,16 +2,16 @@ public import RTCPrimitives
 
 /// One encoded picture, shared by every viewer: immutable, its bytes reference-counted.
 public struct EncodedFrame: Sendable {
-  /// What decodes `data`.
+  /// The codec of `data`.
   public var codec: VideoCodec
-  /// Of several codings of one source, which this belongs to.
+  /// The rendition: which of several encodings of one source.
   public var rendition: Rendition
-  /// As the codec's RTP payload format takes it: H.264 as Annex B with parameter sets before each IDR picture, AV1 as
-  /// OBUs without temporal delimiters, VP8 and VP9 as they are.
+  /// The data in the form that the codec's RTP payload format takes: H.264 as Annex B with parameter sets before each
+  /// IDR picture, AV1 as OBUs without temporal delimiters, VP8 and VP9 as they are.
   public var data: [UInt8]
-  /// It needs no other frame: decoding can begin here.
+  /// Whether the frame needs no other: decoding can begin here.
   public var isKeyFrame: Bool
-  /// Of the coded picture, in pixels, before rotation.
+  /// The size of the coded picture, in pixels, before rotation.
   public var size: PixelSize
   /// When the picture was taken, on the monotonic clock; the RTP timestamp follows from it.
   public var captureTime: Timestamp
@@ -21,16 +21,16 @@ public struct EncodedFrame: Sendable {
   public var quantizer: Int
   /// How the viewer turns the picture before showing it.
   public var rotation: VideoRotation
-  /// What matters in the picture when bandwidth is short.
+  /// What to preserve in the picture when bandwidth is short.
   public var contentHint: ContentHint
-  /// What the samples mean, where the bitstream cannot say so (VP8); nil: BT.601 limited, or as the bitstream says.
+  /// The colour space, if the bitstream cannot state it (VP8); nil: BT.601 limited, or that of the bitstream.
   public var colorSpace: ColorSpace?
-  /// Counts the rendition's frames from 0; a gap tells a receiver of these values that a frame was left out.
+  /// The number of the frame in its rendition, from 0; a gap shows a receiver that a frame was left out.
   public var number: UInt64
-  /// What must be decoded before it. A key frame needs nothing: `.frames([])` says that each frame after it names what it
-  /// needs.
+  /// The frames that must be decoded before it. For a key frame, `.frames([])` means that each later frame lists its
+  /// references.
   public var references = FrameReferences.previous
-  /// Where it stands in a scalable stream.
+  /// The position in a scalable stream.
   public var layer = FrameLayer.base
   /// How finely its colours are sampled.
   public var chroma = ChromaSampling.quarter
@@ -57,7 +57,7 @@ public struct EncodedFrame: Sendable {
   }
 }
 
-/// Takes what is sent, picture and sound: a recorder. Called from the sources' threads, which must not wait for it.
+/// Receives the sent picture and sound: a recorder. Called on the sources' threads, which must not wait.
 public protocol EncodedMediaSink: AnyObject, Sendable {
   /// A video frame that is sent now.
   func take(_ frame: EncodedFrame)
@@ -65,19 +65,19 @@ public protocol EncodedMediaSink: AnyObject, Sendable {
   func take(_ frame: EncodedAudioFrame)
 }
 
-/// Which frames of its rendition a frame was predicted from, key frames aside.
+/// The frames of its rendition that a frame refers to, except for key frames.
 public enum FrameReferences: Hashable, Sendable {
   /// The frame before it, as encoders without layers do.
   case previous
-  /// These, by `EncodedFrame.number`: whoever has decoded all of them can decode the frame.
+  /// The numbers (`EncodedFrame.number`) of the frames: a decoder that has decoded all of them can decode the frame.
   case frames([UInt64])
 }
 
-/// Where a frame stands in a scalable stream: 0 and 0 in one that is not.
+/// The position of a frame in a scalable stream: 0 and 0 in other streams.
 public struct FrameLayer: Hashable, Sendable, BitwiseCopyable {
-  /// Of larger and larger pictures, 0 the smallest.
+  /// The spatial layer; 0 has the smallest pictures.
   public var spatial: UInt8
-  /// Of more and more pictures a second, 0 the fewest.
+  /// The temporal layer; 0 has the fewest pictures a second.
   public var temporal: UInt8
 
   /// The base layer, where nothing else is said.
@@ -86,6 +86,6 @@ public struct FrameLayer: Hashable, Sendable, BitwiseCopyable {
     self.temporal = temporal
   }
 
-  /// What every viewer needs.
+  /// The base layer, which every viewer needs.
   public static let base = FrameLayer()
 }

@@ -1,14 +1,15 @@
 public import RTCPrimitives
 
-/// What already encoded pictures are coded with.
+/// The format of already encoded pictures.
 public struct EncodedVideoFormat: Hashable, Sendable {
-  /// What the pictures are coded with.
+  /// The codec of the pictures.
   public var codec: VideoCodec
-  /// As SDP's `a=fmtp` says it: `profile-level-id=640028;packetization-mode=1`, `profile-id=0`; empty for VP8.
+  /// The parameters as in SDP's `a=fmtp`: `profile-level-id=640028;packetization-mode=1`, `profile-id=0`; empty for
+  /// VP8.
   public var parameters: String
-  /// Of the pictures, in pixels, before rotation.
+  /// The size of the pictures, in pixels, before rotation.
   public var size: PixelSize
-  /// How the viewer turns the pictures before showing them; those who cannot are sent pictures that are encoded here.
+  /// The rotation for display; viewers without support for it get pictures that are encoded here.
   public var rotation: VideoRotation
 
   /// - Parameter parameters: as SDP's `a=fmtp` has them (RFC 8866 §6.15).
@@ -21,7 +22,7 @@ public struct EncodedVideoFormat: Hashable, Sendable {
 }
 
 extension EncodedVideoFormat {
-  /// What files are coded with as a rule, sizes aside: to ask viewers about before a file is there.
+  /// The usual formats of files, without sizes: to ask viewers before a file is there.
   public static var common: [EncodedVideoFormat] {
     let size = PixelSize(width: 0, height: 0)
     return ["42e01f", "4d001f", "64001f"].map {
@@ -34,7 +35,7 @@ extension EncodedVideoFormat {
   }
 }
 
-/// Where already encoded pictures go. Called from any one thread at a time.
+/// Receives already encoded pictures. Called on one thread at a time.
 public protocol EncodedVideoConsumer: AnyObject, Sendable {
   /// A picture in decoding order, at the time it is due. `number` counts from 0, `rendition` is the consumer's to set.
   func consume(_ frame: EncodedFrame)
@@ -45,7 +46,7 @@ public protocol EncodedVideoConsumer: AnyObject, Sendable {
 }
 
 extension EncodedVideoConsumer {
-  /// Nothing is done unless a consumer says otherwise.
+  /// Does nothing by default.
   public func passthroughDidEnd(_ sentence: String) {}
 }
 
@@ -53,8 +54,8 @@ extension EncodedVideoConsumer {
 ///
 /// `startCapture` runs it. From then on it delivers decoded pictures, encoded ones, or both, as is asked.
 public protocol EncodedVideoCapturer: VideoCapturer {
-  /// What its pictures are coded with; nil when they cannot be passed on (no codec browsers know, B-frames …): then
-  /// `setPassthrough` does nothing. Known from the start of the capture at the latest.
+  /// The format of its pictures; nil if they cannot be passed on (no codec of browsers, B-frames …): then
+  /// `setPassthrough` does nothing. Known at the latest when the capture starts.
   var encodedFormat: EncodedVideoFormat? { get }
 
   /// From now on hands encoded pictures to `consumer`, beginning with the next key frame; nil ends that.
@@ -77,7 +78,7 @@ public protocol EncodedAudioSource: AudioSource {
   func setPassthrough(to consumer: (any EncodedAudioConsumer)?)
 }
 
-/// Where Opus packets go. Called from any one thread at a time.
+/// Receives Opus packets. Called on one thread at a time.
 public protocol EncodedAudioConsumer: AnyObject, Sendable {
   /// `position` is the consumer's to set.
   func consume(_ frame: EncodedAudioFrame)

@@ -1,7 +1,7 @@
 package import RTCPrimitives
 
 extension VideoEncoderSettings {
-  /// The same for a film.
+  /// A copy of the settings for a film.
   package var asFilm: VideoEncoderSettings {
     var settings = self
     settings.contentHint = .motion
@@ -9,11 +9,11 @@ extension VideoEncoderSettings {
   }
 }
 
-/// Tells whether a film plays in the picture: large changes without pause, of pictures rather than of text or drawings.
+/// Detects a film in the picture: large changes without pause, of pictures rather than of text or drawings.
 ///
-/// Of neighbouring samples in a film many differ, and by little; in text and drawings they are equal, or differ by much. A
-/// second of it makes a film, and it remains one for half a second in which it stands still or something else moves. A machine
-/// without clock.
+/// In a film, many neighbouring samples differ a little; in text and drawings they are equal or differ by much. After a
+/// second of such changes the content is a film, until it stands still or other content moves for half a second.
+/// Sans-IO.
 package struct FilmDetector {
   /// Fewer blocks of 16×16 than this are no film worth that.
   package static let leastBlocks = 64
@@ -32,7 +32,7 @@ package struct FilmDetector {
   /// A film plays.
   package private(set) var isPlaying = false
 
-  /// Nothing was seen yet.
+  /// Makes a detector without history.
   package init() {}
 
   /// Takes note of a change of at least `leastBlocks` blocks that is no scroll.

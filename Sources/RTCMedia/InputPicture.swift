@@ -1,5 +1,6 @@
-/// The picture an encoder reads: its memory is the encoder's input, so whoever converts a frame writes here and nothing is
-/// copied afterwards. I420, I444 or NV12, as the encoder wants it; BT.601, limited range. Black at first. Owned by one encoder and, like it, used by one thread at a time.
+/// The picture that an encoder reads. Its memory is the encoder's input: frames are converted into it, and not copied
+/// again. I420, I444 or NV12, as the encoder needs; BT.601, limited range. Black at first. Owned by one encoder and,
+/// like it, used by one thread at a time.
 @safe
 public final class InputPicture {
   /// One plane: `rows` rows of `rowBytes` bytes, each starting `stride` bytes after the one before.

@@ -1,6 +1,6 @@
-/// What a line of samples shows of text, pictures or plain ground.
+/// The content of a line of samples: text, picture or plain ground.
 package struct LineDetail {
-  /// Of neighbours that differ, those that differ by no more than this are of a picture.
+  /// Neighbours that differ by at most this belong to a picture.
   private static let mostDifference: UInt8 = 6
 
   /// How much samples differ from those before them, in all.
@@ -8,7 +8,7 @@ package struct LineDetail {
   /// How many differ from the one before, but little.
   package private(set) var similar = 0
 
-  /// Of up to 16 samples.
+  /// The detail of up to 16 samples.
   package init(_ line: Span<UInt8>) {
     guard line.count == 16 else {
       for index in line.indices.dropFirst() {

@@ -1,12 +1,12 @@
-/// What is cast: pictures, sound, or both. Both share the monotonic clock for their capture times.
+/// A source of a cast: pictures, sound, or both. The capture times of both are on the monotonic clock.
 public struct MediaSource: Sendable {
-  /// What captures pictures; nil: there are none.
+  /// The capturer of pictures; nil: none.
   public var video: (any VideoCapturer)?
-  /// What captures sound; nil: there is none.
+  /// The source of sound; nil: none.
   public var audio: (any AudioSource)?
   /// Set when the source can pause by itself; others are stopped and started again.
   public var playback: (any PausableSource)?
-  /// True when the end of the pictures is the end of all, whatever sound is left; false when both must have ended.
+  /// If true, the end of the pictures ends the source; if false, both must have ended.
   public var endsWithVideo: Bool
 
   /// A source of pictures, of sound, or of both.
@@ -25,7 +25,7 @@ public struct MediaSource: Sendable {
 public protocol PausableSource: AnyObject, Sendable {
   /// Delivers nothing from now on.
   func pause()
-  /// Goes on where it paused.
+  /// Continues after a pause.
   func resume()
   /// A start from now on stops before the first picture and the first sound, until `release`: the source reports that it
   /// has started, and delivers nothing. A source that delivers already is not stopped. The default does nothing.

@@ -74,8 +74,8 @@ public final class PixelBuffer: @unchecked Sendable {
 }
 
 extension PixelBuffer {
-  /// A buffer of its own memory, filled by `fill`, which gets each plane's index, bytes and stride (rows are packed to
-  /// a multiple of 64 bytes). The memory is zero at first and freed with the last lease.
+  /// Makes a buffer with its own memory. `fill` gets each plane's index, bytes and stride (rows are packed to a
+  /// multiple of 64 bytes). The memory is zero at first and freed with the last lease.
   public static func allocate(
     format: PixelFormat, size: PixelSize, fill: (Int, inout MutableSpan<UInt8>, _ stride: Int) -> Void
   ) -> PixelBuffer? {

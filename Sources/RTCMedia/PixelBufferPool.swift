@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Memory for pictures that is used again when their leases are over. Any thread; outlives the pictures it gave.
+/// Memory for pictures that is reused when their leases are over. Any thread; outlives its pictures.
 ///
-/// Who keeps many pictures gets fresh memory for each; the pool itself stays small.
+/// If many pictures are kept, each gets new memory; the pool itself stays small.
 public final class PixelBufferPool: Sendable {
   private struct Block {
     var address: UInt
@@ -24,8 +24,8 @@ public final class PixelBufferPool: Sendable {
 
   deinit { for block in free.withLock({ $0 }) { memory.free(block.address, byteCount: block.size) } }
 
-  /// A picture of memory that nobody else has, written by `fill`, which gets each plane's index, bytes and stride (a
-  /// multiple of 64 bytes). What the bytes were before is undefined. Nil for an empty picture, or without memory.
+  /// A picture of unused memory, written by `fill`, which gets each plane's index, bytes and stride (a multiple of 64
+  /// bytes). The bytes are undefined before. Nil for an empty picture, or without memory.
   public func buffer(
     _ format: PixelFormat, _ size: PixelSize, fill: (Int, inout MutableSpan<UInt8>, _ stride: Int) -> Void
   ) -> PixelBuffer? {

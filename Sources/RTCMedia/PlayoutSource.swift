@@ -1,10 +1,10 @@
 public import RTCPrimitives
 
-/// Has the audio that is to be played.
+/// A source of audio to be played.
 public protocol PlayoutSource: AnyObject, Sendable {
-  /// The next `sampleCount` samples of each channel at 48 kHz stereo, interleaved; silence where nothing is to be heard.
-  /// Called from the device's own thread, which must not wait.
+  /// The next `sampleCount` samples of each channel at 48 kHz stereo, interleaved; silence if there is no sound. Called
+  /// on the device's own thread, which must not wait.
   ///
-  /// - Parameter delay: how long until the first of them is heard.
+  /// - Parameter delay: the time until the first of them is heard.
   func render(sampleCount: Int, delay: TimeDelta) -> [Float]
 }

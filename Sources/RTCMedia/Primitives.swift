@@ -1,2 +1,2 @@
-// Whoever handles frames handles times, sizes and rotations: one import brings them.
+// Code that handles frames needs times, sizes and rotations: one import brings them.
 @_exported public import RTCPrimitives

@@ -6,6 +6,6 @@ public struct Rendition: Hashable, Sendable, BitwiseCopyable {
   /// - Parameter number: different for each rendition of a source.
   public init(_ number: UInt32) { self.number = number }
 
-  /// What the broadcast's own encoder makes.
+  /// The rendition of the broadcast's own encoder.
   public static let encoded = Rendition(0)
 }

@@ -1,7 +1,7 @@
 extension InputPicture {
-  /// The memory of this picture, for another encoder to read in place. Unlike that of other buffers it changes, with
-  /// the next picture: who reads it and who writes it must be on one thread at a time, and the reader is to be told of
-  /// every change before it reads again.
+  /// The memory of this picture, for another encoder to read in place. Unlike other buffers it changes with the next
+  /// picture: reader and writer must be on one thread at a time, and the reader must be told of every change before it
+  /// reads again.
   package func share() -> PixelBuffer? {
     let planes = unsafe (0..<format.planeCount).map { index in
       let plane = unsafe unsafePlane(index)
@@ -24,7 +24,7 @@ extension InputPicture {
     guard buffer.format == format, buffer.size == size else { return false }
     for index in 0..<format.planeCount {
       let (to, from) = unsafe (unsafePlane(index), buffer.unsafePlane(index))
-      // Both planes have the same extent, as format and size are the same, and both owners are held.
+      // Both planes have equal extents, since format and size are equal, and both owners are held.
       let (rows, bytes) = unsafe (to.rows, to.rowBytes)
       for row in 0..<rows {
         unsafe UnsafeMutableRawPointer(to.base + row * to.stride)

@@ -1,14 +1,14 @@
 package import RTCPrimitives
 
 extension PixelSize {
-  /// Of the picture once it was turned.
+  /// The size of the rotated picture.
   package func turned(_ rotation: VideoRotation) -> PixelSize {
     rotation == .none || rotation == .half ? self : PixelSize(width: height, height: width)
   }
 }
 
 extension PixelRect {
-  /// Where it lies once a picture of `size` was turned.
+  /// The position in the rotated picture of `size`.
   package func turned(_ rotation: VideoRotation, within size: PixelSize) -> PixelRect {
     switch rotation {
     case .none: self

@@ -11,7 +11,7 @@ public protocol VideoDecoder: AnyObject {
   ///   used again from the next key frame on.
   func decode(_ data: [UInt8]) throws(VideoDecoderError) -> PixelBuffer?
 
-  /// What the samples of the last picture mean, as the bitstream says; nil where it does not.
+  /// The colour space of the last picture in the bitstream; nil if absent.
   var colorSpace: ColorSpace? { get }
 }
 
@@ -29,7 +29,7 @@ public enum VideoDecoderError: Error, Hashable, Sendable {
   case library(status: Int)
   /// A picture larger than we take, or in a format we have no use for.
   case unsupportedPicture(String)
-  /// The process that decoded has ended, or could not be started; a sentence says how. It was told where that is for a
-  /// person.
+  /// The decoding process has ended, or could not be started; a sentence gives the reason, which has been reported to
+  /// the user.
   case processLost(String)
 }

@@ -1,6 +1,6 @@
 public import RTCPrimitives
 
-/// What an encoder is made for. Changing `size` costs a key frame.
+/// The settings of an encoder. Changing `size` requires a key frame.
 public struct VideoEncoderSettings: Hashable, Sendable {
   /// The size of the coded picture in pixels; odd sizes are fine.
   public var size: PixelSize
@@ -19,7 +19,7 @@ public struct VideoEncoderSettings: Hashable, Sendable {
   /// In which parts a viewer may have the stream. An encoder makes what its codec can: VP9 alone has layers.
   public var scalabilityMode: ScalabilityMode
 
-  /// What an encoder is asked for; see each property.
+  /// Makes settings.
   public init(
     size: PixelSize, contentHint: ContentHint = .detail, maxFrameRate: Double = 30,
     targetBitrate: BitRate = .megabitsPerSecond(1), quantizerRange: ClosedRange<Int>? = nil, threads: Int = 2,
@@ -38,7 +38,7 @@ public struct VideoEncoderSettings: Hashable, Sendable {
 
 /// One call for a picture.
 public struct EncodeJob: Sendable {
-  /// Where the pixels are.
+  /// The memory of the pixels.
   public enum Source: Sendable {
     /// In the encoder's own `picture`.
     case inputPicture
@@ -46,9 +46,9 @@ public struct EncodeJob: Sendable {
     case frame(VideoFrame)
   }
 
-  /// Where the pixels come from.
+  /// The source of the pixels.
   public var source: Source
-  /// What differs from the last job's picture; nil = everything, empty = nothing (a key frame of the same picture).
+  /// The difference from the last job's picture; nil = everything, empty = nothing (a key frame of the same picture).
   public var changed: [PixelRect]?
   /// Code a picture that needs no other. The encoder may make one unasked (the first, after a change of size).
   public var keyFrame: Bool
@@ -59,7 +59,7 @@ public struct EncodeJob: Sendable {
   /// How the viewer turns the picture before showing it.
   public var rotation: VideoRotation
 
-  /// What an encoder is asked for; see each property.
+  /// Makes a job.
   public init(
     source: Source = .inputPicture, changed: [PixelRect]?, keyFrame: Bool = false, captureTime: Timestamp,
     now: Timestamp, rotation: VideoRotation = .none
@@ -89,7 +89,7 @@ public struct EncodeJob: Sendable {
 public protocol VideoEncoder: AnyObject {
   /// The codec of its frames; the same for its whole life.
   var codec: VideoCodec { get }
-  /// What it encodes by now.
+  /// The present settings.
   var settings: VideoEncoderSettings { get }
 
   /// The picture to convert into. Another object after `reconfigure` changed the size.
@@ -101,8 +101,8 @@ public protocol VideoEncoder: AnyObject {
   /// Changes the rate to stay within; cheap, may be called at any time between frames.
   func setTargetBitrate(_ rate: BitRate)
 
-  /// Says when all that was encoded before will have been sent. An encoder that follows leaves frames out while that is more
-  /// than some 100 ms away, rather than let pictures wait behind each other.
+  /// Sets the time at which all earlier frames will have been sent. An encoder that follows it leaves frames out while
+  /// that is more than some 100 ms away, so that pictures do not queue.
   func setSendQueue(drained: Timestamp)
 
   /// Codes what changed. Nil: nothing changed, or the bitrate does not allow it and the content hint drops frames first; a change left

@@ -9,10 +9,10 @@ public struct VideoFrame: Sendable {
   public var captureTime: Timestamp
   /// How the viewer turns the picture before showing it.
   public var rotation: VideoRotation
-  /// What changed since the frame before, in pixels of this frame; nil means unknown, so everything.
-  /// Empty means nothing.
+  /// The changes since the frame before, in pixels of this frame; nil means unknown, that is everything. Empty means
+  /// nothing.
   public var damage: [PixelRect]?
-  /// What the samples mean.
+  /// The colour space of the samples.
   public var colorSpace: ColorSpace
   /// Overrides the cast's content hint for this frame; nil keeps it.
   public var contentHint: ContentHint?

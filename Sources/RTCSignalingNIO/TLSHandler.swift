@@ -1,9 +1,9 @@
 package import NIOCore
 package import RTCDTLS
 
-/// TLS between a channel's socket and the handlers that speak HTTP. Tells them of the connection at once, keeps what they
-/// write until the handshake is complete, and ends the channel, after `errorCaught`, on whatever goes wrong. Belongs to one
-/// channel and lives on its event loop.
+/// TLS between a channel's socket and the HTTP handlers. Reports the connection to them at once, keeps their writes
+/// until the handshake is complete, and closes the channel, after `errorCaught`, on any error. Belongs to one channel
+/// and lives on its event loop.
 package final class TLSHandler: ChannelDuplexHandler {
   package typealias InboundIn = ByteBuffer
   package typealias InboundOut = ByteBuffer
@@ -17,14 +17,15 @@ package final class TLSHandler: ChannelDuplexHandler {
   /// More than `bufferLimit` waits.
   package struct TooMuchWaiting: Error {}
 
-  /// Told as a user event to the handlers above when the handshake is complete.
+  /// The user event for the handlers above when the handshake is complete.
   package struct HandshakeCompleted: Sendable {}
 
   private enum Phase {
     /// Not connected yet, or in the handshake.
     case opening
     case open
-    /// Our goodbye is out; the timer is for a remote side that takes nothing more. Whoever closes is told by the promise.
+    /// close_notify was sent; the timer is for a remote side that reads nothing more. The promise notifies the closing
+    /// caller.
     case closing(Scheduled<Void>, EventLoopPromise<Void>?)
     case closed
   }
@@ -35,10 +36,10 @@ package final class TLSHandler: ChannelDuplexHandler {
   }
 
   private let session: TLSSession
-  /// What a client that does not speak TLS is told; empty: nothing.
+  /// The response to a plain-text client; empty: none.
   private let plainAnswer: [UInt8]
   private var hasAnswered = false
-  /// For what was written before a goodbye to leave.
+  /// The time for earlier writes to be sent before closing.
   private let closeGrace: TimeAmount
   private var phase = Phase.opening
   private var waitingWrites: [WaitingWrite] = []
@@ -73,7 +74,7 @@ package final class TLSHandler: ChannelDuplexHandler {
 
   package func channelReadComplete(context: ChannelHandlerContext) {
     context.fireChannelReadComplete()
-    // What came held no data, only messages of TLS.
+    // The received bytes had no data, only TLS messages.
     if case .opening = phase { context.read() } else if owesRead { context.read() }
   }
 
@@ -92,7 +93,7 @@ package final class TLSHandler: ChannelDuplexHandler {
       context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: plainAnswer)), promise: nil)
       return fail(TLSFailure.notTLS, context)
     }
-    // First of all, for what the handlers above write comes after it.
+    // First, since writes of the handlers above must come after it.
     writeAnswers(context)
     for event in events {
       switch event {
@@ -141,7 +142,7 @@ package final class TLSHandler: ChannelDuplexHandler {
     for write in writes { write.promise?.fail(error) }
   }
 
-  // MARK: The side of those who write
+  // MARK: Writing
 
   package func read(context: ChannelHandlerContext) {
     owesRead = true
@@ -176,7 +177,7 @@ package final class TLSHandler: ChannelDuplexHandler {
       return
     }
     session.send(data.readableBytesUInt8Span)
-    // Of nothing nothing is made; the promise then waits for what was written before.
+    // Nothing results from empty data; the promise then waits for earlier writes.
     context.write(wrapOutboundOut(ByteBuffer(bytes: session.takeOutput())), promise: promise)
   }
 
@@ -191,7 +192,7 @@ package final class TLSHandler: ChannelDuplexHandler {
     }
   }
 
-  /// Says goodbye and closes when all that was written has left.
+  /// Sends close_notify and closes when all writes were sent.
   private func closeAll(_ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
     session.close()
     let timer = context.eventLoop.assumeIsolated().scheduleTask(in: closeGrace) { self.endClosing(context) }

@@ -1,7 +1,7 @@
 package import RTCMedia
 package import RTCWire
 
-// Which H.264 browsers take as it is, whether a file or a camera delivers it.
+// The kinds of H.264 that browsers accept unchanged, from a file or a camera.
 extension H264SequenceParameterSet {
   /// Why the pictures cannot be sent as they are; nil when browsers take them.
   package var passthroughRefusal: String? {

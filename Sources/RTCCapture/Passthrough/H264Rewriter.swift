@@ -1,15 +1,15 @@
 internal import RTCPrimitives
 package import RTCWire
 
-/// How NAL units are told apart in a file.
+/// The framing of NAL units in a file.
 package enum H264Framing: Hashable, Sendable {
   /// By start codes (ITU-T H.264 annex B).
   case startCodes
   /// By their length before each, in `size` bytes, 1…4 (ISO/IEC 14496-15 §5.3.2).
   case lengths(size: Int)
 
-  /// Where each NAL unit lies, without its start code or length; empty ones are left out. Nil when a length points past
-  /// the end, or when nothing begins with a start code.
+  /// The range of each NAL unit, without its start code or length; empty ones are left out. Nil if a length points past
+  /// the end, or if there is no start code.
   func units(in packet: Span<UInt8>) -> [Range<Int>]? {
     switch self {
     case .startCodes: H264ByteStream.units(in: packet)
@@ -17,7 +17,7 @@ package enum H264Framing: Hashable, Sendable {
     }
   }
 
-  /// True when `packet` holds NAL units, whatever they are.
+  /// Whether `packet` has NAL units of any kind.
   package func hasUnits(in packet: Span<UInt8>) -> Bool { units(in: packet).map { !$0.isEmpty } ?? false }
 
   private static func unitsByLength(_ packet: Span<UInt8>, _ size: Int) -> [Range<Int>]? {
@@ -58,11 +58,11 @@ package struct H264Rewriter: Sendable {
     package var data: [UInt8]
     /// An IDR picture: decoding can begin here, and nothing after it refers to anything before.
     package var isKeyFrame: Bool
-    /// It has slices that predict from two sides, so pictures may be out of order.
+    /// Whether it has B slices, so that pictures may be out of order.
     package var hasBidirectionalSlices: Bool
   }
 
-  /// How the file tells NAL units apart, as its header says.
+  /// The framing of NAL units, by the file's header.
   package let framing: H264Framing
   private var sequenceSets: [(id: Int, unit: [UInt8])] = []
   private var pictureSets: [(id: Int, unit: [UInt8])] = []
@@ -87,14 +87,14 @@ package struct H264Rewriter: Sendable {
     }
   }
 
-  /// The parameter sets known, as Annex B, sequence sets first: what a recording's header holds.
+  /// The known parameter sets, as Annex B, sequence sets first: the contents of a recording's header.
   package var parameterSets: [UInt8] {
     var bytes: [UInt8] = []
     appendParameterSets(to: &bytes)
     return bytes
   }
 
-  /// Nil when the packet is malformed or holds no picture: what follows depends on it until the next key frame.
+  /// Nil if the packet is malformed or has no picture: later pictures depend on it until the next key frame.
   package mutating func rewrite(_ packet: Span<UInt8>) -> Picture? {
     guard let units = framing.units(in: packet) else { return nil }
     var picture = Picture(data: [], isKeyFrame: false, hasBidirectionalSlices: false)

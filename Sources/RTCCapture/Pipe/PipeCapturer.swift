@@ -3,16 +3,16 @@ import RTCNet
 import RTCPrimitives
 import Synchronization
 
-/// A source that reads uncompressed pictures, which another program writes: YUV4MPEG2, which says itself what it holds,
-/// or bare pictures of one format and size.
+/// A source that reads uncompressed pictures of another program: YUV4MPEG2, which states its format, or raw pictures of
+/// one format and size.
 ///
-/// Pictures are read straight into the frames' memory. They are shown at the stream's own rate (see `Pacing`), at most
-/// as many a second as `startCapture` is asked for; the size is the stream's. A consumer that is too slow has pictures left
-/// out, and reading goes on. The capture starts with the first whole picture. The end of the input ends it with
-/// `.finished`; when it is damaged or ends within a picture, a notice says so, after all whole pictures were shown. After
-/// a stop, another start goes on with the next whole picture.
+/// Pictures are read directly into the frames' memory. They are shown at the stream's own rate (see `Pacing`), at most
+/// at the rate of `startCapture`; the size is the stream's. If a consumer is too slow, pictures are dropped, and
+/// reading continues. The capture starts with the first complete picture. The end of the input ends it with
+/// `.finished`; if it is damaged or ends within a picture, a notice says so, after all complete pictures were shown.
+/// After a stop, another start continues with the next complete picture.
 public final class PipeCapturer: VideoCapturer {
-  /// What the stream holds.
+  /// The format of the stream.
   public enum Format: Hashable, Sendable {
     /// With a header; 8 to 16 bits, 4:2:0, 4:2:2, 4:4:4 or grey.
     case yuv4mpeg2
@@ -24,13 +24,13 @@ public final class PipeCapturer: VideoCapturer {
   public enum Pacing: Hashable, Sendable {
     /// At the stream's rate; a writer that is faster is made to wait, from one that is slower they come as they come.
     case streamRate
-    /// As they come, whatever rate the stream states.
+    /// As they arrive, whatever rate the stream states.
     case arrival
   }
 
   /// How the stream is read and shown.
   public struct Options: Sendable {
-    /// What the stream consists of.
+    /// The format of the stream.
     public var format = Format.yuv4mpeg2
     /// When its pictures are shown.
     public var pacing = Pacing.streamRate
@@ -49,7 +49,7 @@ public final class PipeCapturer: VideoCapturer {
   private let options: Options
   private let notice: @Sendable (String) -> Void
   private let thread = WorkerThread()
-  /// Where the stream stands between two runs.
+  /// The state of the stream between two runs.
   private let stream = Mutex(PipeStream())
 
   /// - Parameter onNotice: gets sentences worth knowing that end nothing (waiting for a writer, odd pixels). Called on the
@@ -62,7 +62,7 @@ public final class PipeCapturer: VideoCapturer {
     notice = onNotice
   }
 
-  /// See `VideoCapturer.supportedFormats`.
+  /// The formats of the stream.
   public var supportedFormats: [VideoFormat] {
     switch options.format {
     case .raw(let format, let size):
@@ -74,10 +74,10 @@ public final class PipeCapturer: VideoCapturer {
     }
   }
 
-  /// See `VideoCapturer.isScreencast`.
+  /// Whether the pictures are a screencast, as set in the options.
   public var isScreencast: Bool { options.isScreencast }
 
-  /// See `VideoCapturer.startCapture(format:consumer:)`.
+  /// Starts to read. See `VideoCapturer.startCapture(format:consumer:)`.
   public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
     let (input, options, notice) = (input, options, notice)
     do throws(CaptureError) {
@@ -86,7 +86,7 @@ public final class PipeCapturer: VideoCapturer {
           input: input, options: options, limit: format.frameRates.upperBound, notice: notice, run: run,
           stream: stream.withLock { $0 })
         let end = reading.deliver(to: consumer)
-        // Kept before the consumer hears of the end, so that it may start the capturer again at once.
+        // Stored before the consumer is notified of the end, so that it may start the capturer again at once.
         let stream = reading.stream
         self.stream.withLock { $0 = stream }
         switch end {
@@ -111,7 +111,7 @@ public final class PipeCapturer: VideoCapturer {
 /// A stream and where reading it stands.
 struct PipeStream: Sendable {
   enum Position: Sendable {
-    /// Within a header line; what was read of it.
+    /// Within a header line, whose bytes so far are kept.
     case line([UInt8])
     /// Within a picture; how many of its bytes were read.
     case picture(Int)
@@ -119,11 +119,11 @@ struct PipeStream: Sendable {
 
   var connection: PipeConnection?
   var layout: PipeLayout?
-  /// As the stream says.
+  /// The frame rate of the stream.
   var frameRate: Double?
   var position = Position.line([])
   /// Whole pictures read.
   var pictures = 0
-  /// Nothing comes any more.
+  /// Whether the stream has ended.
   var isOver = false
 }

@@ -1,7 +1,7 @@
 import Glibc
 import RTCMedia
 
-/// Where a stream comes from.
+/// The input of a stream.
 public enum PipeInput: Hashable, Sendable {
   /// An open file descriptor, 0 for standard input. It is read, not closed; it need not be non-blocking.
   case descriptor(Int32)
@@ -10,7 +10,7 @@ public enum PipeInput: Hashable, Sendable {
   case socket(path: String)
 }
 
-/// An open stream. Closes what it opened.
+/// An open stream. Closes its descriptor if it opened it.
 final class PipeConnection: Sendable {
   let descriptor: Int32
   private let isOurs: Bool
@@ -65,7 +65,7 @@ struct UnixSocket {
     guard Glibc.listen(socket, 1) == 0 else { throw refusal("listened at", errno) }
   }
 
-  /// Nothing but a socket is ever taken away.
+  /// Removes a socket, but no other file.
   func removeIfSocket() {
     var status = stat()
     guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return }

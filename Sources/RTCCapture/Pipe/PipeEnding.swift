@@ -1,13 +1,13 @@
 import RTCMedia
 
-/// What is said when nothing more comes of a stream: what is wrong with it, if anything is, and what to do.
+/// The notice at the end of a stream: the fault, if there is one, and the remedy.
 struct PipeEnding {
   enum Cause: Hashable {
     case endOfInput
     case failed(errno: Int32)
     /// A line that should be the stream's header.
     case header(Y4MError)
-    /// What stands where a picture should begin is none.
+    /// The data at the place of a picture are not a picture.
     case noPicture
   }
 

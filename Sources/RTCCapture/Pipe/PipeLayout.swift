@@ -4,7 +4,7 @@ import RTCMedia
 struct PipeLayout: Hashable, Sendable {
   /// One plane of the stream and the frame's plane that it becomes.
   struct Plane: Hashable, Sendable {
-    /// Of the stream's plane, in bytes from the picture's first.
+    /// The offset of the stream's plane, in bytes from the picture's first.
     var offset: Int
     /// In samples.
     var width: Int
@@ -14,7 +14,7 @@ struct PipeLayout: Hashable, Sendable {
   }
 
   let size: PixelSize
-  /// Of the frames delivered.
+  /// The format of the delivered frames.
   let format: PixelFormat
   /// Bytes of a picture in the stream.
   let streamBytes: Int
@@ -72,7 +72,8 @@ struct PipeLayout: Hashable, Sendable {
     return planes
   }
 
-  /// What players take an unmarked stream for: films of high definition are BT.709, everything smaller is BT.601.
+  /// The colour space that players assume for an unmarked stream: BT.709 for high definition, BT.601 for everything
+  /// smaller.
   private static func customary(_ size: PixelSize) -> ColorSpace {
     size.height > 576 || size.width >= 1280 ? .bt709Limited : .bt601Limited
   }

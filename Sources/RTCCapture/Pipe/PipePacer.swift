@@ -1,13 +1,13 @@
 package import RTCPrimitives
 
-/// Decides when a picture of a stream is shown and which are left out.
+/// Decides when a picture of a stream is shown and which are dropped.
 ///
-/// The stream's rate lays down when each picture is due, counted from the first. What comes early waits, and so does
-/// its writer: a film plays at its own speed. What comes late because the writer is slow is shown as it comes. When
-/// pictures are late although more of them wait to be read, the reader is what is slow, or a live writer catches up after
-/// a pause: then the older are left out, so that the newest is shown and the writer is kept going.
+/// The stream's rate determines when each picture is due, counted from the first. An early picture waits, and so does
+/// its writer: a film plays at its own speed. A picture that is late because the writer is slow is shown as it arrives.
+/// If pictures are late although more of them wait to be read, the reader is too slow, or a live writer catches up
+/// after a pause: then older ones are dropped, so that the newest is shown and the writer is not blocked.
 ///
-/// A pure value: it reads no clock.
+/// A pure value that reads no clock.
 package struct PipePacer {
   /// One picture that was read whole.
   package struct Arrival {
@@ -81,13 +81,13 @@ package struct PipePacer {
       return .show(at: due)
     }
     if (arrival.completed - arrival.began).seconds >= interval {
-      // The writer is what was slow. A film goes on from where it stood; something live catches up.
+      // The writer was slow. A film continues from there; a live stream catches up.
       if isWriterAhead { anchor = anchor.map { $0 + .seconds(late) } }
       return .show(at: arrival.completed)
     }
     if arrival.isMoreWaiting {
       if (arrival.completed - lastDone).seconds < patience { return .leaveOut }
-      // There is no catching up; begin afresh.
+      // Catching up is impossible; start again.
       anchor = anchor.map { $0 + .seconds(late) }
     }
     return .show(at: arrival.completed)

@@ -7,7 +7,7 @@ final class PipePicture {
 
   init(_ layout: PipeLayout) {
     self.layout = layout
-    // What a stream without colour leaves out is grey for good.
+    // The chroma of a stream without colour stays grey.
     memory = PictureMemory(format: layout.format, size: layout.size, filledWith: 128)
   }
 
@@ -17,8 +17,8 @@ final class PipePicture {
     return unsafe body(memory.bytes)
   }
 
-  /// Makes the frame out of what was read.
-  /// - Parameter stream: the picture as it came; nil when it was read in place.
+  /// Makes the frame from the bytes read.
+  /// - Parameter stream: the picture as it arrived; nil if it was read in place.
   func finish(from stream: PipeScratch?) {
     guard stream != nil || layout.isFullRange else { return }
     let conversion = SampleConversion(layout: layout)
@@ -61,7 +61,7 @@ struct PipePool {
     scratch = layout.isDirect ? nil : PipeScratch(layout)
   }
 
-  /// One that nobody looks at.
+  /// A picture without leases.
   mutating func free() -> PipePicture {
     if let free = pictures.first(where: { !$0.memory.isLeased }) { return free }
     let picture = PipePicture(layout)

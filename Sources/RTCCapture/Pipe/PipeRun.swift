@@ -30,7 +30,7 @@ struct PipeRun {
 
   /// The most pictures a second of a stream that states no rate.
   static let unstatedRate = 60.0
-  /// What `arrival` takes a stream's rate for: nothing ever waits.
+  /// The rate assumed for `arrival`: pictures never wait.
   private static let arrivalRate = 1000.0
 
   let input: PipeInput
@@ -41,7 +41,7 @@ struct PipeRun {
   let run: WorkerRun
   private(set) var stream: PipeStream
   private var pacer: PipePacer
-  /// The consumer was told that it starts.
+  /// Whether the consumer was told that it has started.
   private var isStarted = false
 
   init(
@@ -133,7 +133,7 @@ struct PipeRun {
         _ = fcntl(writer, F_SETFD, FD_CLOEXEC)
         return PipeConnection(descriptor: writer, isOurs: true)
       }
-      // One that left before it was let in.
+      // The client left before it was accepted.
       guard errno == ECONNABORTED || errno == EINTR else { throw .ended(.failed(errno: errno)) }
     }
   }

@@ -70,11 +70,11 @@ public struct Y4MHeader: Hashable, Sendable {
 
 /// Why a stream is not taken for YUV4MPEG2.
 public enum Y4MError: Error, Hashable, Sendable {
-  /// It begins otherwise.
+  /// The input does not begin with YUV4MPEG2.
   case notYUV4MPEG2
   /// A tag that every header has is not there: W, H or F.
   case missingField(Character)
-  /// The field's letter, what follows it (shortened), and what may.
+  /// The field's letter, its value (shortened), and the allowed values.
   case badField(Character, String, expected: String)
   /// A sampling that exists but is not taken, or is unknown.
   case unsupportedSampling(String)
@@ -114,7 +114,8 @@ private struct Y4MFields {
     fields = Array(parts.dropFirst())
   }
 
-  /// What follows the letter, made printable and short; the first field wins. The others of the letter go with it.
+  /// The value behind the letter, printable and short; the first field counts. Further fields of the letter are
+  /// removed.
   mutating func take(_ tag: Character) -> String? {
     let letter = tag.asciiValue
     let found = fields.first { $0.first == letter }
@@ -122,7 +123,7 @@ private struct Y4MFields {
     return found.map { Self.text($0.dropFirst()) }
   }
 
-  /// What follows each X.
+  /// The values of all X fields.
   mutating func takeComments() -> [String] {
     defer { fields.removeAll { $0.first == 0x58 } }
     return fields.filter { $0.first == 0x58 }.map { Self.text($0.dropFirst()) }

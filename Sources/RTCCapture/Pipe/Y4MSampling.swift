@@ -8,7 +8,7 @@ public struct Y4MSampling: Hashable, Sendable {
     case half
     /// As large as the picture.
     case full
-    /// None at all: shades of grey.
+    /// No chroma: shades of grey.
     case none
   }
 
@@ -22,7 +22,7 @@ public struct Y4MSampling: Hashable, Sendable {
   /// 1, or 2 in little-endian order.
   public var bytesPerSample: Int { bitDepth > 8 ? 2 : 1 }
 
-  /// - Parameter name: what follows C, in small letters: `420jpeg`, `422p10`, `mono16` …
+  /// - Parameter name: the text after C, in lower case: `420jpeg`, `422p10`, `mono16` …
   public init(_ name: String) throws(Y4MError) {
     let (base, depth) = Self.split(name)
     guard let depth, (8...16).contains(depth) else { throw .unsupportedSampling(name) }

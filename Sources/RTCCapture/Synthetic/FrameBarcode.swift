@@ -1,12 +1,12 @@
 public import RTCMedia
 
-/// Frame number and drawing time as black and white cells, for programs that measure what a viewer sees.
+/// Frame number and drawing time as black and white cells, for programs that measure a viewer's picture.
 ///
-/// 64 cells in two rows of 32, most significant bit first, white for 1: 24 bits frame number, 32 bits milliseconds,
-/// 8 bits CRC (polynomial 0x07) of the seven bytes before it. A grey margin one cell wide surrounds them, and the
-/// whole lies in the top left corner. Cells are 16 pixels on pictures at least 1024 wide, less on narrower ones.
+/// 64 cells in two rows of 32, most significant bit first, white for 1: 24 bits frame number, 32 bits milliseconds, 8
+/// bits CRC (polynomial 0x07) of the seven bytes before it. A grey margin one cell wide surrounds them, in the top left
+/// corner of the picture. Cells are 16 pixels on pictures at least 1024 wide, less on narrower ones.
 public struct FrameBarcode: Hashable, Sendable {
-  /// Of the frame number, the lower 24 bits are shown.
+  /// The frame number; its lower 24 bits are shown.
   public var frame: UInt32
   /// Milliseconds of the wall clock since 1970, modulo 2³².
   public var milliseconds: UInt32
@@ -42,7 +42,7 @@ public struct FrameBarcode: Hashable, Sendable {
     self.init(frame: UInt32(truncatingIfNeeded: bits >> 40), milliseconds: UInt32(truncatingIfNeeded: bits >> 8))
   }
 
-  /// Of the lower 56 bits.
+  /// The CRC of the lower 56 bits.
   private static func crc8(_ payload: UInt64) -> UInt8 {
     var crc: UInt8 = 0
     for byte in (0..<7).reversed() {

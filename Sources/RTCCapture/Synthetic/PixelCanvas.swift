@@ -5,7 +5,7 @@ public import RTCMedia
 public struct PixelCanvas: ~Copyable, ~Escapable {
   /// Size in pixels.
   public let size: PixelSize
-  /// Where drawing has an effect; always inside the picture.
+  /// The region in which drawing has an effect; always inside the picture.
   public private(set) var clip: PixelRect
   private var pixels: MutableSpan<UInt32>
 

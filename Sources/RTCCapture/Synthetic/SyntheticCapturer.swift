@@ -8,7 +8,7 @@ import RTCPrimitives
 ///
 /// Frame numbers follow the clock: when the consumer is slow, pictures are left out and never delayed.
 public final class SyntheticCapturer: VideoCapturer {
-  /// What it draws.
+  /// The pattern that it draws.
   public let pattern: SyntheticPattern
   private let seed: UInt64
   private let frameLimit: UInt64?
@@ -16,24 +16,24 @@ public final class SyntheticCapturer: VideoCapturer {
 
   /// - Parameters:
   ///   - seed: the same seed draws the same pictures.
-  ///   - frameLimit: the source ends by itself after this frame number is reached; nil goes on until stopped.
+  ///   - frameLimit: the source ends by itself after this frame number; nil: it runs until stopped.
   public init(pattern: SyntheticPattern, seed: UInt64 = 1, frameLimit: UInt64? = nil) {
     self.pattern = pattern
     self.seed = seed
     self.frameLimit = frameLimit
   }
 
-  /// See `VideoCapturer.supportedFormats`.
+  /// BGRA in any size.
   public var supportedFormats: [VideoFormat] {
     [(1920, 1080), (1280, 720), (640, 360)].map {
       VideoFormat(size: PixelSize(width: $0.0, height: $0.1), frameRates: 0...1000, pixelFormat: .bgra)
     }
   }
 
-  /// See `VideoCapturer.isScreencast`.
+  /// Whether the pattern is like a screen.
   public var isScreencast: Bool { pattern.isScreencast }
 
-  /// See `VideoCapturer.startCapture(format:consumer:)`.
+  /// Starts to draw. See `VideoCapturer.startCapture(format:consumer:)`.
   public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
     let (pattern, seed, frameLimit) = (pattern, seed, frameLimit)
     do throws(CaptureError) {

@@ -1,4 +1,4 @@
-/// What a synthetic source shows.
+/// The pattern of a synthetic source.
 public enum SyntheticPattern: String, Hashable, Sendable, CaseIterable {
   /// Colour bars over a grey ramp, with one small moving block.
   case bars

@@ -19,7 +19,7 @@ public enum SyntheticPicture {
     }
   }
 
-  /// What differs between two frames of `pattern`; nil for everything.
+  /// The difference between two frames of `pattern`; nil for everything.
   public static func damage(
     _ pattern: SyntheticPattern, from old: UInt64, to new: UInt64, in size: PixelSize
   ) -> [PixelRect]? {
@@ -65,7 +65,7 @@ public enum SyntheticPicture {
 
   // MARK: Clock
 
-  /// Where the parts of the clock lie.
+  /// The positions of the clock's parts.
   private struct ClockFace {
     let centre: (x: Int, y: Int)
     let radius: Int

@@ -8,7 +8,7 @@ package import RTCPrimitives
 /// The samples are exact to their number: the tone never breaks, and a block's capture time follows from how many came
 /// before it. Only when the machine was stopped for longer than a second is sound left out.
 public final class ToneSource: AudioSource {
-  /// When the tone is heard.
+  /// The times at which the tone sounds.
   public enum Pattern: Hashable, Sendable {
     /// Always.
     case steady
@@ -18,9 +18,9 @@ public final class ToneSource: AudioSource {
 
   /// Hertz, 20…20 000.
   public let frequency: Double
-  /// Of the tone's peaks, 0…1.
+  /// The amplitude of the tone, 0…1.
   public let amplitude: Float
-  /// When the tone is heard.
+  /// The times at which the tone sounds.
   public let pattern: Pattern
   private let thread = WorkerThread()
 
@@ -33,7 +33,7 @@ public final class ToneSource: AudioSource {
     self.pattern = pattern
   }
 
-  /// See `AudioSource.startCapture(consumer:)`.
+  /// Starts to generate. See `AudioSource.startCapture(consumer:)`.
   public func startCapture(consumer: any AudioConsumer) {
     let wave = ToneWave(frequency: frequency, amplitude: amplitude, pattern: pattern)
     do throws(CaptureError) {
@@ -63,10 +63,10 @@ package struct ToneWave: Sendable {
     self.pattern = pattern
   }
 
-  /// Samples of both channels in turn.
+  /// Interleaved samples of both channels.
   /// - Parameters:
   ///   - first: the number of the first.
-  ///   - start: when number 0 is heard.
+  ///   - start: the time of number 0.
   package func samples(from first: Int64, count: Int64, start: Timestamp) -> [Float] {
     var result: [Float] = []
     result.reserveCapacity(Int(count) * 2)

@@ -16,7 +16,7 @@ public final class PluginCapturer: VideoCapturer {
     return [VideoFormat(size: size, frameRates: 0...core.settings.frameRate, pixelFormat: .i420)]
   }
 
-  /// What the plugin says of itself.
+  /// Whether the plugin describes itself as a screencast.
   public var isScreencast: Bool { core.description.isScreencast }
 
   /// The size is a wish: a plugin may deliver another, and change it with each picture. When its sound was started
@@ -74,7 +74,7 @@ public final class PluginSound: AudioSource {
 
   init(_ core: PluginCore) { self.core = core }
 
-  /// Starts the plugin, unless its pictures run already, and delivers its sound; failure is told to the consumer.
+  /// Starts the plugin, unless its pictures run already, and delivers its sound; the consumer gets failures.
   public func startCapture(consumer: any AudioConsumer) {
     let core = core
     do throws(CaptureError) {

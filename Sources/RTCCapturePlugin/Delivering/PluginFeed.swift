@@ -4,8 +4,8 @@ import RTCNet
 import RTCPrimitives
 import Synchronization
 
-/// What waits between a running plugin and the two threads that deliver to consumers: one picture at most, half a second
-/// of sound, and word of the end. Any thread.
+/// The queue between a running plugin and the two threads that deliver to consumers: at most one picture, half a second
+/// of sound, and the end. Any thread.
 final class PluginFeed: Sendable {
   static let soundLimit = TimeDelta.milliseconds(500)
 
@@ -15,10 +15,10 @@ final class PluginFeed: Sendable {
     case nothing
   }
 
-  /// Who is told that there is room again.
+  /// Receives notices of free room.
   struct Room: Sendable {
     var forPicture: @Sendable () -> Void
-    /// So much sound left the queue.
+    /// The duration of sound that has left the queue.
     var forSound: @Sendable (TimeDelta) -> Void
   }
 
@@ -63,7 +63,7 @@ final class PluginFeed: Sendable {
     return verdict
   }
 
-  /// Sound nobody fetches is let go.
+  /// Sound that is not fetched is dropped.
   func offer(_ sound: AudioFrame) -> PushVerdict {
     let (verdict, wakes, room) = state.withLock { state -> (PushVerdict, WorkerRun?, Room?) in
       guard state.isOpen, state.end == nil else { return (.stopped, nil, nil) }
@@ -90,7 +90,7 @@ final class PluginFeed: Sendable {
   /// Pictures from here on have nothing to do with those before.
   func noteGap() { state.withLock { $0.hasGap = true } }
 
-  /// Nothing is taken or delivered any more; buffers that wait go back.
+  /// Stops delivery; waiting buffers are returned.
   func close() {
     let old = state.withLock { state -> VideoFrame? in
       state.isOpen = false

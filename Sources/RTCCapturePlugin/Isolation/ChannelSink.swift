@@ -14,7 +14,7 @@ final class ChannelSink: PluginSink {
   private struct State {
     /// Pictures that may be sent.
     var credits = 0
-    /// Leases on what was sent, by slot; our own copies have none.
+    /// Leases on sent frames, by slot; our own copies have none.
     var sent: [UInt8: VideoFrame] = [:]
     var copies: [PluginMemory] = []
     var busyCopies: Set<UInt8> = []
@@ -83,7 +83,7 @@ final class ChannelSink: PluginSink {
   }
 
   private func copyMemory(_ byteCount: Int) -> PluginMemory? {
-    // What is dropped is unmapped outside the lock.
+    // Dropped memory is unmapped outside the lock.
     var dropped: PluginMemory?
     defer { withExtendedLifetime(dropped) {} }
     let found = state.withLock { state -> PluginMemory? in
@@ -141,7 +141,7 @@ final class ChannelSink: PluginSink {
   func tell(_ notice: String) { socket.send(HostEvent.notice(notice).bytes, isPatient: true) }
   func end(_ reason: CaptureEnd) { socket.send(HostEvent.ended(reason).bytes, isPatient: true) }
 
-  /// Told in sums: a plugin may ask a million times a second.
+  /// Counts are sent in sums, as a plugin may ask a million times a second.
   func noteBusy() {
     let sum = state.withLock { state -> UInt64 in
       state.busy += 1
@@ -174,7 +174,7 @@ final class ChannelSink: PluginSink {
     inlet.withLock { $0 }?.noteRoom()
   }
 
-  /// Takes nothing more, and gives up every lease: the other process keeps what it has mapped.
+  /// Stops delivery and releases every lease: the other process keeps its mappings.
   func close() {
     let frames = state.withLock { state in
       state.isOpen = false

@@ -2,7 +2,7 @@ import RTCIsolation
 import RTCMedia
 import RTCPrimitives
 
-/// What we say to a plugin's process.
+/// A message to a plugin's process.
 package enum HostCommand {
   /// The first message: load this; and start it, unless it is only to be described.
   case load(path: String, start: Start?)
@@ -10,7 +10,7 @@ package enum HostCommand {
   case pictureRoom
   /// Nobody reads the picture in this slot any more.
   case release(slot: UInt8)
-  /// So many nanoseconds of sound left the queue.
+  /// The nanoseconds of sound that have left the queue.
   case soundRoom(Int64)
   case stop
 

@@ -2,19 +2,19 @@ package import RTCIsolation
 package import RTCMedia
 import RTCPrimitives
 
-/// What a plugin's process says to us. It is not trusted: whatever makes no sense is nil.
+/// A message of a plugin's process. It is not trusted: invalid messages are nil.
 package enum HostEvent {
   case described(PluginDescription)
   case started(PluginFormat)
-  /// It could not be loaded or started.
+  /// The plugin could not be loaded or started.
   case failed(CaptureError)
-  /// Shared memory for `slot`, in place of what was there; its descriptor comes along.
+  /// Shared memory for `slot`, replacing the former; with its descriptor.
   case segment(slot: UInt8)
   case picture(SharedPicture)
   case sound(AudioFrame)
   case notice(String)
   case fault(PluginFault)
-  /// So many pushes were told to wait.
+  /// The number of pushes that had to wait.
   case busy(UInt64)
   case ended(CaptureEnd)
 

@@ -5,8 +5,8 @@ import RTCMedia
 import RTCNet
 import RTCPrimitives
 
-/// A plugin that runs in a child process, started again when that dies. One thread per run receives what comes from the
-/// child; it never waits for a consumer.
+/// A plugin that runs in a child process, restarted when the process ends. One thread per run receives the child's
+/// messages; it never waits for a consumer.
 final class IsolatedRun: RunningPlugin {
   private enum Phase {
     /// The first child has not answered.
@@ -148,9 +148,9 @@ final class IsolatedRun: RunningPlugin {
   private enum Outcome {
     case gone
     case nonsense
-    /// It did not return from its `start`.
+    /// The plugin did not return from its `start`.
     case hung
-    /// It says itself why it cannot go on; another try would be in vain.
+    /// The plugin gave a reason why it cannot continue; a restart would be useless.
     case refused(CaptureError)
   }
 
@@ -182,11 +182,11 @@ final class IsolatedRun: RunningPlugin {
     }
   }
 
-  /// Handles what comes from the child until it is gone or talks nonsense.
+  /// Handles the child's messages until it ends or sends an invalid one.
   private func follow(_ socket: MessageSocket) -> Outcome {
     var slots = [SharedSegment?](repeating: nil, count: ChannelSink.slotCount)
     var room: [UInt8] = []
-    // The first start has those who wait for it; this one is for the restarts.
+    // Callers wait for the first start; this time limit is for restarts.
     socket.setPatience(patience.start + .seconds(1))
     while true {
       let (bytes, descriptor): ([UInt8], Int32?)

@@ -8,7 +8,7 @@ import RTCPrimitives
 public struct PluginHostProgram: Hashable, Sendable {
   /// The path of the program.
   public var executable: String
-  /// What the program is given on its command line, after its name.
+  /// The arguments on its command line, after its name.
   public var arguments: [String]
 
   /// The program at a path; nothing is started or checked yet.
@@ -17,13 +17,13 @@ public struct PluginHostProgram: Hashable, Sendable {
     self.arguments = arguments
   }
 
-  /// This very program, told by `arguments` to be a plugin's host.
+  /// This program, with `arguments` that make it a plugin's host.
   public static func thisProgram(arguments: [String]) -> PluginHostProgram {
     PluginHostProgram(executable: "/proc/self/exe", arguments: arguments)
   }
 
-  /// Loads a plugin in a process of its own and asks it what it is: whatever it does there, nothing happens here. Waits
-  /// up to five seconds for it.
+  /// Loads a plugin in a process of its own and asks for its description, so that its faults do not affect this
+  /// process. Waits up to five seconds.
   public func describe(_ path: String) throws(CaptureError) -> PluginDescription {
     let child = try start()
     let socket = child.socket

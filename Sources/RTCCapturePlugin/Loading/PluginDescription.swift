@@ -1,6 +1,6 @@
 public import RTCMedia
 
-/// What a plugin says of itself, before it is started.
+/// The description of a plugin, before it is started.
 public struct PluginDescription: Hashable, Sendable {
   /// A word, such as `waves`.
   public var name: String
@@ -14,7 +14,7 @@ public struct PluginDescription: Hashable, Sendable {
   public var hasSound: Bool
   /// Keep letters sharp and let frames go first.
   public var isScreencast: Bool
-  /// What it makes unless asked for another; nil when only its pictures tell.
+  /// The default size; nil if only its pictures show it.
   public var size: PixelSize?
   /// Frames a second it makes unless asked for fewer; nil when unknown.
   public var frameRate: Double?
@@ -51,7 +51,7 @@ public struct PluginSettings: Sendable {
   }
 }
 
-/// What is asked of a plugin, or what it says it will deliver.
+/// The format requested from a plugin, or announced by it.
 package struct PluginFormat: Hashable, Sendable {
   package var size: PixelSize?
   package var frameRate: Double

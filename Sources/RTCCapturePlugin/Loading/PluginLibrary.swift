@@ -10,9 +10,9 @@ import RTCPrimitives
 /// `@unchecked Sendable`: the table is written by `init` alone and lives as long as the process.
 @safe
 public final class PluginLibrary: @unchecked Sendable {
-  /// Where it was loaded from.
+  /// The path of the library.
   public let path: String
-  /// What the plugin says of itself, asked when it was loaded.
+  /// The plugin's description, read when it was loaded.
   public let description: PluginDescription
   let start: StartFunction
   let halt: EndFunction?
@@ -28,11 +28,11 @@ public final class PluginLibrary: @unchecked Sendable {
   typealias EndFunction = @convention(c) (UnsafeMutableRawPointer?) -> Void
   private typealias EntryFunction = @convention(c) (UnsafeMutablePointer<rtcast_plugin>?) -> Int32
 
-  /// Bytes for the table, the host's own being fewer: a newer plugin that forgets to look at the version writes into
-  /// what is left, and not into somebody else's memory.
+  /// Bytes for the table, more than the host's own: a newer plugin that ignores the version writes into the spare part,
+  /// not into other memory.
   private static let tableRoom = 4096
 
-  /// Loads the library at `path` and asks it what it is. Runs code of the plugin.
+  /// Loads the library at `path` and reads its description. Runs code of the plugin.
   public init(path: String) throws(CaptureError) {
     self.path = path
     let entry = unsafe try Self.load(path)
@@ -66,7 +66,7 @@ public final class PluginLibrary: @unchecked Sendable {
     description = unsafe try Self.describe(table.pointee, path: path)
   }
 
-  /// The same on a thread of its own, which is left behind when the plugin does not return from its entry function.
+  /// Loads a library on a thread of its own, which is abandoned if the plugin does not return from its entry function.
   static func load(_ path: String, patience: TimeDelta) throws(CaptureError) -> PluginLibrary {
     let loading = Monitor<Result<PluginLibrary, CaptureError>?>(nil)
     do throws(SystemError) {

@@ -7,14 +7,14 @@ public struct PluginSearch: Sendable {
   public struct Found: Sendable {
     /// As `rtcast plugin NAME` takes it: the file's name without `lib` and `.so`.
     public var name: String
-    /// Where the library is: a folder of the search path and the file's name.
+    /// The path of the library: a folder of the search path and the file's name.
     public var path: String
   }
 
   /// The variable that holds the search path.
   public static let variable = "RTCAST_PLUGIN_PATH"
 
-  /// Where libraries are searched, in this order.
+  /// The folders to search, in order.
   public let folders: [String]
 
   /// - Parameter path: folders with colons between them.

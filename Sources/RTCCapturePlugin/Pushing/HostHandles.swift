@@ -37,8 +37,8 @@ enum HostHandles {
   static var strays: UInt64 { table.withLock { $0.strays } }
 }
 
-/// The host's four functions of the table. Any thread of any plugin calls them. What a plugin points at is good for the
-/// time of the call, or the plugin is broken in a way that only isolation helps against.
+/// The host's four functions of the table. Any thread of any plugin calls them. A plugin's pointers must be valid
+/// during the call; only isolation protects against plugins that violate this.
 enum HostFunctions {
   static let pushPicture: @convention(c) (OpaquePointer?, UnsafePointer<rtcast_picture>?) -> Int32 = { host, picture in
     guard let inlet = unsafe HostHandles.inlet(host) else { return Int32(RTCAST_STOPPED) }

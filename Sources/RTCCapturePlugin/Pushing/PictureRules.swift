@@ -15,7 +15,7 @@ struct CheckedPicture {
   var hasBadDamage: Bool
 }
 
-/// What `rtcast_plugin.h` demands of a picture.
+/// The requirements of `rtcast_plugin.h` for a picture.
 enum PictureRules {
   static let sides = 2...16_384
   /// Far more than any row takes; keeps sums of sizes far from overflow.

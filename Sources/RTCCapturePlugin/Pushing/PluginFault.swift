@@ -1,4 +1,4 @@
-/// What a plugin did against the rules of `rtcast_plugin.h`. Each is counted; the first of each kind is told.
+/// A plugin's violation of the rules of `rtcast_plugin.h`. Each is counted; the first of each kind is reported.
 public enum PluginFault: UInt8, Error, Hashable, Sendable, CaseIterable {
   // Refused.
   case structSize = 1
@@ -24,7 +24,7 @@ public enum PluginFault: UInt8, Error, Hashable, Sendable, CaseIterable {
   case beforeStart
   case afterStop
 
-  /// For the person who runs the cast: what was wrong, what became of it, and who can mend it.
+  /// A sentence for the user: the fault, its consequence, and who can fix it.
   public func sentence(plugin name: String) -> String {
     "The plugin \(name) \(happening) Its author can mend this; rtcast_plugin.h has the rules."
   }
@@ -57,13 +57,13 @@ public enum PluginFault: UInt8, Error, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// What became of what a plugin pushed.
+/// Totals of a plugin's pushes.
 public struct PluginStatistics: Hashable, Sendable {
   /// Pictures taken.
   public var pictures: UInt64 = 0
   /// Stretches of sound taken.
   public var sounds: UInt64 = 0
-  /// Pushes that were told to wait.
+  /// Pushes that had to wait.
   public var busy: UInt64 = 0
   /// Pictures copied on their way: those in a plugin's own memory under isolation. All others travel by reference.
   public var copies: UInt64 = 0

@@ -5,15 +5,15 @@ import RTCNet
 import RTCPrimitives
 import Synchronization
 
-/// The host's side of one started plugin: takes what it pushes, holds it to the rules, and keeps account of who has which
-/// buffer. Any thread.
+/// The host's side of one started plugin: takes its pushes, enforces the rules, and tracks the holder of each buffer.
+/// Any thread.
 final class PluginInlet: Sendable {
   /// Pictures of a plugin's own, and buffers lent to it, that may be out at a time.
   static let loanLimit = 4
 
   private enum Phase {
     case running
-    /// Nothing is taken; buffers still come back.
+    /// Nothing is accepted; buffers are still returned.
     case halted
     /// The plugin's `stop` has returned.
     case stopped
@@ -72,13 +72,13 @@ final class PluginInlet: Sendable {
     state = Monitor(State(pacing: PicturePacing(frameRate: frameRate)))
   }
 
-  /// There is room at the sink again.
+  /// The sink has room again.
   func noteRoom() { state.change { $0.room &+= 1 } }
 
   /// Takes nothing from now on; pushes that wait return.
   func close() { state.change { $0.phase = .halted } }
 
-  /// Calls `body` once no buffer is out: now, or later on a thread of its own. Once, after `close`.
+  /// Calls `body` when all buffers are returned: now, or later on a thread of its own. Once, after `close`.
   func whenIdle(_ body: @escaping @Sendable () -> Void) {
     // Offers are a matter of microseconds, and most end here: with nothing on loan, all is over when this returns.
     _ = state.wait(until: MonotonicClock.now() + .seconds(1)) { $0.offers == 0 ? true : nil }
@@ -91,7 +91,7 @@ final class PluginInlet: Sendable {
 
   func noteStopped() { state.change { $0.phase = .stopped } }
 
-  /// What the plugin last said of its failure.
+  /// The plugin's last report of its failure.
   var failure: String? { state.withLock { $0.failure } }
 
   func refuse(_ fault: PluginFault) -> Int32 {
@@ -210,7 +210,7 @@ final class PluginInlet: Sendable {
   private func loanIsOver(_ number: UInt64, nextHolder: Holder, _ undo: (inout State) -> Void) {
     let whenIdle = state.change { state -> (@Sendable () -> Void)? in
       state.loans -= 1
-      // What was not taken made no room: whoever waits would look again at once, and for ever.
+      // A refused push did not free room: a waiting plugin would otherwise try again at once, without end.
       if case .nobody = nextHolder { state.room &+= 1 }
       if number == 0 { state.ownLoans -= 1 }
       if let index = state.buffers.firstIndex(where: { $0.number == number }) {
@@ -262,7 +262,7 @@ final class PluginInlet: Sendable {
   }
 
   private func lend(_ byteCount: Int) -> Result<(number: UInt64, memory: PluginMemory), NothingToLend> {
-    // What is dropped is freed outside the lock.
+    // Dropped memory is freed outside the lock.
     var dropped: PluginMemory?
     defer { withExtendedLifetime(dropped) {} }
     return state.withLock { state in
@@ -371,7 +371,7 @@ extension rtcast_picture {
   }
 }
 
-/// What a plugin wants to hear when nobody reads its picture any more.
+/// The plugin's callback for the return of its picture.
 ///
 /// `@unchecked Sendable`: function and context are constants that the plugin lets any thread use (rtcast_plugin.h); the
 /// rest is atomic.

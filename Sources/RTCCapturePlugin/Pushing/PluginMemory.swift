@@ -3,13 +3,13 @@ import RTCMedia
 
 /// Memory for one picture that a plugin borrows.
 ///
-/// `@unchecked Sendable`: all properties are constants; the bytes are written by whoever holds the buffer, which is told
-/// by the inlet's state.
+/// `@unchecked Sendable`: all properties are constants; the bytes are written by the holder of the buffer, which the
+/// inlet's state determines.
 @safe
 final class PluginMemory: @unchecked Sendable {
   let base: UnsafeMutableRawPointer
   let byteCount: Int
-  /// Its number among those shared with another process; 0 when it is shared with none.
+  /// The slot shared with another process; 0 if it is not shared.
   let slot: UInt8
   private let free: @Sendable () -> Void
 

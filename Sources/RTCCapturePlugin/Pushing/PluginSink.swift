@@ -1,16 +1,16 @@
 import RTCMedia
 
-/// Whether what a plugin pushed was taken. On anything but `taken` nothing of it may be kept.
+/// Whether a push was taken. Unless it is `taken`, nothing of it may be kept.
 enum PushVerdict: Sendable {
   case taken
-  /// No room now; the inlet's `noteRoom` will tell when there is.
+  /// There is no room now; the inlet's `noteRoom` reports when there is.
   case busy
   /// Nobody wants any more.
   case stopped
 }
 
-/// Where an inlet puts what a plugin pushed and that passed the rules: the feed of this process, or the channel to
-/// another. Any thread; nothing in it waits for a consumer.
+/// Receives valid pushes of an inlet: the feed of this process, or the channel to another. Any thread; it never waits
+/// for a consumer.
 protocol PluginSink: AnyObject, Sendable {
   /// - Parameter memory: the borrowed memory that the frame lies in; nil when it is the plugin's own.
   func offer(_ frame: VideoFrame, memory: PluginMemory?) -> PushVerdict

@@ -1,7 +1,7 @@
 package import RTCMedia
 package import RTCPrimitives
 
-/// Which capture times are believed. Pure values: the present is an argument.
+/// Validates capture times. Pure values: the present is an argument.
 enum BelievableTime {
   /// Capture times further back than this, or further ahead, are on some other clock.
   static let oldest = TimeDelta.seconds(10)
@@ -46,11 +46,11 @@ package struct PicturePacing {
   package mutating func note(at now: Timestamp) { due = max(due ?? now, now - interval) + interval }
 }
 
-/// Where sound follows upon sound, and how far ahead of the present it may be.
+/// Places sound without times directly behind earlier sound, up to a limit ahead of the present.
 package struct SoundClock {
   /// Sound is taken this much before it is due.
   package static let lead = TimeDelta.milliseconds(100)
-  /// Sound without a time begins anew at the present when it would be later than this.
+  /// The lag beyond which sound without a time starts at the present again.
   private static let longestLag = TimeDelta.milliseconds(100)
   private var end: Timestamp?
 

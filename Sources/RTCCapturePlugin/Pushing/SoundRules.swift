@@ -1,7 +1,7 @@
 import CRTCastPlugin
 import RTCMedia
 
-/// What `rtcast_plugin.h` demands of sound.
+/// The requirements of `rtcast_plugin.h` for sound.
 enum SoundRules {
   static let rates = 8_000...384_000
   static let channelCounts = 1...8

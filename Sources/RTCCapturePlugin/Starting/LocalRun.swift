@@ -18,7 +18,7 @@ final class LocalRun: RunningPlugin, @unchecked Sendable {
   private let sink: any PluginSink
   private let patience: PluginPatience
 
-  /// Starts the plugin on this thread; `connect` gets the inlet before, so that what it pushes meanwhile has a way on.
+  /// Starts the plugin on this thread; `connect` gets the inlet before, so that pushes during the start are handled.
   init(
     _ library: PluginLibrary, options: [(key: String, value: String)], wanted: PluginFormat, sink: any PluginSink,
     patience: PluginPatience, connect: (PluginInlet) -> Void
@@ -51,10 +51,10 @@ final class LocalRun: RunningPlugin, @unchecked Sendable {
   // Until here a push after the stop is recognised and counted.
   deinit { HostHandles.remove(handle) }
 
-  /// On a thread of its own, which is left behind with a word when the plugin does not return.
+  /// Stops the plugin on a thread of its own, which is abandoned with a notice if the plugin does not return.
   func stop() {
     let isOver = Monitor(false)
-    // So that nothing is taken from here on, whenever that thread runs.
+    // So that nothing is accepted from here on, whenever that thread runs.
     inlet.close()
     do throws(SystemError) {
       _ = try NamedThread(name: "rtc-plugin-down") { [self] in
@@ -97,7 +97,7 @@ extension rtcast_request {
 }
 
 extension PluginFormat {
-  /// What the plugin made of `wanted`; numbers that make no sense are passed over.
+  /// The plugin's answer to `wanted`; invalid numbers are ignored.
   fileprivate init(_ answer: rtcast_request, wanted: PluginFormat) {
     self = wanted
     let size = PixelSize(width: Int(answer.width), height: Int(answer.height))

@@ -17,15 +17,15 @@ final class PluginCore: Sendable {
 
   private enum Phase {
     case idle
-    /// Started, or about to be: the start's outcome tells.
+    /// Started, or starting: see the start's outcome.
     case started(PluginStart)
-    /// Its `start` has not returned, and nobody waits for it any longer.
+    /// Its `start` has not returned, and no caller waits any longer.
     case hung(CaptureError)
   }
 
   private struct State {
     var phase = Phase.idle
-    /// Those who use it or wait for it.
+    /// The number of callers that use it or wait for it.
     var users = 0
     /// Stays known after its end, so that the plugin's late pushes are recognised.
     var last: PluginStart?
@@ -94,7 +94,7 @@ final class PluginCore: Sendable {
       }
       if isWanted { return }
       if case .success(let plugin) = outcome { plugin.stop() }
-      // It may be tried again, now that it has come back.
+      // Another attempt is possible, now that it has returned.
       state.withLock { $0.phase = .idle }
     }
   }
@@ -109,7 +109,7 @@ final class PluginCore: Sendable {
         isStopping = true
         deadline = min(deadline, MonotonicClock.now() + patience.stop)
       }
-      // Another source's patience may be longer: what is given up is then only this one's part.
+      // Another source's time limit may be longer: only this source gives up.
       if isStopping, handOver(start) { throw .unavailable("The plugin was stopped while it started.") }
       if MonotonicClock.now() >= deadline { abandon(start, isStopping) } else { run.wait(until: deadline) }
     }
@@ -136,7 +136,7 @@ final class PluginCore: Sendable {
     }
     guard isAbandoned else { return }
     start.abandon()
-    // Otherwise the error tells.
+    // Otherwise the caller gets the error.
     if isStopping { report.tell(error.sentence) }
   }
 }

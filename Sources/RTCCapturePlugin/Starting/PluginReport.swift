@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts what a plugin does and tells the person who runs the cast. Any thread.
+/// Counts a plugin's events and reports them to the user. Any thread.
 final class PluginReport: Sendable {
   private let counts = Mutex(PluginStatistics())
   private let onNotice: @Sendable (String) -> Void

@@ -4,7 +4,7 @@ import RTCNet
 package import RTCPrimitives
 import Synchronization
 
-/// How long is waited for what a plugin does not return from.
+/// The time limits for a plugin's functions.
 package struct PluginPatience: Hashable, Sendable {
   /// For its entry function, and for its `start`, while somebody wants it.
   package var start: TimeDelta
@@ -22,8 +22,8 @@ extension TimeDelta {
   var words: String { nanoseconds % 1_000_000_000 == 0 ? "\(nanoseconds / 1_000_000_000) s" : "\(seconds) s" }
 }
 
-/// One start of a plugin, on a thread of its own, for those who wait for it. It is over when the plugin's `start` has
-/// returned or nobody waits any longer, whichever is first. Any thread.
+/// One start of a plugin, on a thread of its own. It is over when the plugin's `start` has returned or no caller waits
+/// any longer, whichever is first. Any thread.
 final class PluginStart: Sendable {
   typealias Outcome = Result<any RunningPlugin, CaptureError>
 
@@ -58,7 +58,7 @@ final class PluginStart: Sendable {
     return waiting != nil
   }
 
-  /// Nothing is taken from it, and what can be done to end it is done.
+  /// Abandons the start: nothing is accepted from it, and it is ended if possible.
   func abandon() {
     feed.close()
     let body = state.withLock { state in

@@ -46,16 +46,16 @@ package enum NetworkInterfaces {
     return found
   }
 
-  /// The addresses worth offering as ICE host candidates (RFC 8445 §5.1.1.1): those of interfaces that are up,
-  /// without link-local ones where the interface has a routable address of the same IP version.
-  /// Loopback addresses are left out unless asked for or all there is.
+  /// The addresses for ICE host candidates (RFC 8445 §5.1.1.1): those of interfaces that are up, without link-local
+  /// ones if the interface has a routable address of the same IP version. Loopback addresses are left out unless
+  /// requested or the only ones.
   package static func hostCandidates(
     from addresses: [InterfaceAddress], includeLoopback: Bool = false
   ) -> [IPAddress] {
     hostAddresses(from: addresses, includeLoopback: includeLoopback).map(\.address)
   }
 
-  /// The same with their interfaces, each address once.
+  /// These addresses with their interfaces, each once.
   package static func hostAddresses(
     from addresses: [InterfaceAddress], includeLoopback: Bool = false
   ) -> [InterfaceAddress] {

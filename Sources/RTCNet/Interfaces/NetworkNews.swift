@@ -1,8 +1,8 @@
 import CLinux
 package import RTCPrimitives
 
-/// Tells a loop that interfaces, addresses or routes of this machine may have changed; what has is for the listener to find
-/// out. Lives on the loop's thread, and is kept by the loop until `close` is called.
+/// Notifies a loop that interfaces, addresses or routes of this machine may have changed; the listener must find out
+/// the changes. Lives on the loop's thread, and is kept by the loop until `close` is called.
 package final class NetworkNews: LoopSource {
   private let number: Int32
   /// Nil when it is closed.
@@ -11,7 +11,7 @@ package final class NetworkNews: LoopSource {
   private var token: LoopSourceToken?
   private let onNews: (Timestamp) -> Void
 
-  /// - Throws: `SystemError` when the kernel refuses to tell.
+  /// - Throws: `SystemError` if the kernel refuses.
   package init(on loop: EventLoop, onNews: @escaping (Timestamp) -> Void) throws(SystemError) {
     number = try SystemError.check(
       clinux_network_watch_open(), call: "socket", subject: "Watching the network interfaces")
@@ -23,7 +23,7 @@ package final class NetworkNews: LoopSource {
 
   package var descriptor: Int32 { number }
 
-  /// Tells nothing more.
+  /// Ends the notifications.
   package func close() {
     if let token { loop.unwatch(token) }
     token = nil

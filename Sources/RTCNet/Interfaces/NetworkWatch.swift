@@ -3,7 +3,7 @@ import Glibc
 import RTCPrimitives
 import Synchronization
 
-/// Tells when this machine's network goes and comes back, until it is let go of or stopped. Any thread.
+/// Reports the loss and return of this machine's network, until it is released or stopped. Any thread.
 package final class NetworkWatch: Sendable {
   private let stopped: WakeEvent
   private let thread = Mutex<NamedThread?>(nil)
@@ -12,8 +12,8 @@ package final class NetworkWatch: Sendable {
 
   private final class Owner: Sendable { let thread = Atomic<UInt>(0) }
 
-  /// - Parameter report: called on the watch's thread, one after the other; must not wait for the watch.
-  /// - Throws: when the kernel refuses to tell.
+  /// - Parameter report: called on the watch's thread, one call after the other; must not wait for the watch.
+  /// - Throws: if the kernel refuses.
   package convenience init(_ report: @escaping @Sendable (NetworkChange) -> Void) throws(SystemError) {
     let news = try SystemError.check(
       clinux_network_watch_open(), call: "socket", subject: "Watching the network interfaces")
@@ -21,8 +21,8 @@ package final class NetworkWatch: Sendable {
   }
 
   /// - Parameters:
-  ///   - news: a descriptor, the watch's from now on, that can be read whenever something may have changed.
-  ///   - addresses: what is there now; nil when that cannot be told.
+  ///   - news: a descriptor, owned by the watch from now on, that is readable when something may have changed.
+  ///   - addresses: returns the present addresses; nil if they are unknown.
   package init(
     news: Int32, addresses: @escaping @Sendable () -> [InterfaceAddress]?,
     _ report: @escaping @Sendable (NetworkChange) -> Void
@@ -76,13 +76,13 @@ package final class NetworkWatch: Sendable {
   }
 }
 
-/// What has become of this machine's network.
+/// A change of this machine's network.
 package enum NetworkChange: Hashable, Sendable {
   /// No address is left by which others are reached.
   case lost
-  /// There is one again.
+  /// The network is available again.
   case returned
-  /// There are others than before: connections that were made from the old ones may be dead without knowing it.
+  /// The addresses have changed: connections from the old ones may be dead without notice.
   case changed
 }
 
@@ -93,7 +93,7 @@ package struct NetworkCondition: Sendable {
   /// The state that later changes are compared with; loopback and link-local addresses do not count.
   package init(_ interfaces: [InterfaceAddress]) { addresses = Self.outward(interfaces) }
 
-  /// - Returns: what is different from before, where anything is.
+  /// - Returns: the change; nil if there is none.
   package mutating func note(_ interfaces: [InterfaceAddress]) -> NetworkChange? {
     let before = addresses
     addresses = Self.outward(interfaces)

@@ -11,7 +11,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
   // Why unchecked: `ports`, `slots`, `sources`, `idleTime` and `poller` are touched by `init` and afterwards by the loop's thread
   // alone; everything else is safe to share.
   private var ports: UDPPorts
-  /// What all ports receive into.
+  /// The receive buffers of all ports.
   private var slots = ReceiveSlots()
   private var sources = LoopSources()
   private let poller: Poller
@@ -149,11 +149,11 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
   package func change(_ token: LoopSourceToken, for interest: Poller.Readiness) {
     assertOnLoop()
     guard case .other(let source)? = sources[token.number] else { return }
-    // It is watched already, which takes no memory that could be wanting.
+    // It is watched already, so this needs no memory.
     try? poller.change(source.descriptor, token: token.number, for: interest)
   }
 
-  /// Lets go of a source, whose descriptor is still open; it is not called any more. Only on the loop.
+  /// Stops watching a source, whose descriptor is still open. Only on the loop.
   package func unwatch(_ token: LoopSourceToken) {
     assertOnLoop()
     guard case .other(let source)? = sources[token.number] else { return }
@@ -173,7 +173,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     ports.takeRefusals(into: &taken)
   }
 
-  /// What all ports have done so far, those included that are gone. Only on the loop.
+  /// The counters of all ports, including closed ones. Only on the loop.
   package var counters: NetCounters {
     assertOnLoop()
     return ports.counters
@@ -261,7 +261,7 @@ extension EventLoop {
     var hasThread = false
   }
 
-  /// A task must not be lost, or its caller waits for ever: what comes after the end runs on a thread made for it.
+  /// A task must not be lost, or its caller waits for ever: tasks after the end run on a thread made for them.
   private func runLate(_ task: UnownedJob) {
     let needsThread = lateTasks.withLock { late in
       late.waiting.append(task)

@@ -5,6 +5,6 @@ package import RTCPrimitives
 package protocol LoopSource: AnyObject, SendableMetatype {
   /// Open, and the same, from `EventLoop.watch` to `EventLoop.unwatch`.
   var descriptor: Int32 { get }
-  /// The descriptor is ready for some of what it is watched for.
+  /// The descriptor is ready for one of its watched operations.
   func ready(_ readiness: Poller.Readiness, now: Timestamp)
 }

@@ -1,4 +1,4 @@
-/// What the tokens of a loop's poller stand for. Owned by the loop's thread.
+/// The sources of a loop's poller, by token. Owned by the loop's thread.
 struct LoopSources {
   enum Source {
     case wake
@@ -8,7 +8,8 @@ struct LoopSources {
 
   private var sources: [Source?] = []
   private var free: [UInt32] = []
-  /// Of sources that were removed while others are served: what the poller said before is not to reach a new one.
+  /// Tokens of sources that were removed while others are served: earlier results of the poller must not reach a new
+  /// source.
   private var freed: [UInt32] = []
 
   /// - Returns: its token.

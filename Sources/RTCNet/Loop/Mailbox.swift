@@ -14,7 +14,7 @@ struct Mailbox: ~Copyable, Sendable {
     case closed(Job)
   }
 
-  /// What the loop should do before it waits.
+  /// The loop's next action.
   enum Next { case sleep, poll, end }
 
   enum Phase { case open, stopping, closed }
@@ -44,7 +44,7 @@ struct Mailbox: ~Copyable, Sendable {
     state.withLock { if $0.phase == .open { $0.phase = .stopping } }
   }
 
-  /// Closes the mailbox when it was stopped and is empty: whatever was accepted has been run.
+  /// Closes the mailbox when it was stopped and is empty: all accepted work has run.
   func next() -> Next {
     state.withLock {
       guard $0.jobs.isEmpty else { return .poll }

@@ -35,8 +35,9 @@ package enum MDNSMessage {
     return out
   }
 
-  /// The addresses that an answer has for names.
-  /// - Returns: small letters and address, in the order of the answer; empty for a question, and for what cannot be read.
+  /// The addresses of names in an answer.
+  /// - Returns: names in lower case with addresses, in the order of the answer; empty for a question, and for a
+  ///   malformed message.
   package static func addresses(in message: Span<UInt8>) -> [(name: String, address: IPAddress)] {
     guard message.count >= 12, message[2] & 0x80 != 0, message[3] & 0x0F == 0 else { return [] }
     guard

@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 package import RTCPrimitives
 
-/// The port of multicast DNS on one IP version, beside those of other programs (RFC 6762 §15.1). Browsers answer to the group
-/// alone, so that their answers are heard only there. Lives on the loop's thread, and is kept by the loop until `close` is
+/// The port of multicast DNS on one IP version, shared with other programs (RFC 6762 §15.1). Browsers answer to the
+/// group only, so their answers arrive only there. Lives on the loop's thread, and is kept by the loop until `close` is
 /// called.
 package final class MDNSSocket: LoopSource {
   private let number: Int32
@@ -50,7 +50,7 @@ package final class MDNSSocket: LoopSource {
     }
   }
 
-  /// Hears and says nothing more.
+  /// Closes the socket.
   package func close() {
     if let token { loop.unwatch(token) }
     token = nil

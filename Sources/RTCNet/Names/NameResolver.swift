@@ -3,7 +3,7 @@ import Glibc
 package import RTCPrimitives
 import Synchronization
 
-/// What became of asking for a name's addresses.
+/// The result of resolving a name.
 package enum NameAnswer: Hashable, Sendable {
   /// At least one, in the order that the system prefers.
   case addresses([IPAddress])
@@ -11,12 +11,12 @@ package enum NameAnswer: Hashable, Sendable {
   case failed(String)
 }
 
-/// Asks the system's resolver (DNS, `/etc/hosts`) for addresses, each name on a thread of its own, for the resolver waits.
-/// Any thread.
+/// Resolves names with the system's resolver (DNS, `/etc/hosts`), each on a thread of its own, since the resolver
+/// blocks. Any thread.
 package final class NameResolver: Sendable {
-  /// So many addresses of each IP version are taken at most.
+  /// Maximum number of addresses of each IP version.
   package static let addressesPerVersion = 2
-  /// So many names are asked for at a time at most.
+  /// Maximum number of names resolved at a time.
   private static let maximumThreads = 16
 
   private let running = Atomic(0)

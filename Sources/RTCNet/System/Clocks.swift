@@ -21,7 +21,7 @@ package enum ThreadClock {
   package static func now() -> TimeDelta { .nanoseconds(clinux_thread_nanoseconds()) }
 }
 
-/// The clock that goes on while the machine sleeps (`CLOCK_BOOTTIME`). Any thread.
+/// The clock that continues while the machine sleeps (`CLOCK_BOOTTIME`). Any thread.
 package enum BootClock {
   /// The present moment; as far from `MonotonicClock`'s as the machine has slept since it was started.
   package static func now() -> Timestamp { Timestamp(nanoseconds: clinux_boottime_nanoseconds()) }

@@ -1,8 +1,8 @@
 import Glibc
 package import RTCPrimitives
 
-/// A lock, and the condition that threads wait for under it: POSIX's mutex and condition variable, on the monotonic
-/// clock. What `Mutex` cannot do. Any thread.
+/// A lock with a condition that threads wait for: POSIX's mutex and condition variable, on the monotonic clock. `Mutex`
+/// has no condition. Any thread.
 ///
 /// `@unchecked Sendable`: mutex and condition are made for many threads and stay at their address for life.
 @safe
@@ -37,9 +37,9 @@ package final class Condition: @unchecked Sendable {
     return body()
   }
 
-  /// Only in `withLock`, whose lock is free meanwhile: sleeps until `broadcast` or `deadline` (nil or `distantFuture`:
-  /// for ever). Wakes without a reason too: look again at what was waited for.
-  /// - Returns: false when `deadline` has come.
+  /// Only in `withLock`, whose lock is released meanwhile: sleeps until `broadcast` or `deadline` (nil or
+  /// `distantFuture`: without limit). May wake without a reason: check the condition again.
+  /// - Returns: false if `deadline` was reached.
   @discardableResult
   package func wait(until deadline: Timestamp?) -> Bool {
     guard let deadline, deadline < .distantFuture else {

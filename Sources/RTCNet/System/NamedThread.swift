@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// A thread of the operating system that runs one closure to its end. SIGPIPE is blocked on it: writing to what has
-/// gone fails, whichever library writes, and never ends the process.
+/// A thread of the operating system that runs one closure to its end. SIGPIPE is blocked on it: writing to a closed
+/// descriptor fails, in any library, and never ends the process.
 package final class NamedThread: Sendable {
   private enum State {
     case running(pthread_t)

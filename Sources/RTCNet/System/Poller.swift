@@ -5,7 +5,7 @@ import Synchronization
 
 /// Sleeps until a file descriptor is ready or a moment has come (epoll). Owned by one thread.
 package struct Poller: ~Copyable, Sendable {
-  /// What a descriptor is watched for, and what it is ready for. An error or a hang-up counts as both.
+  /// The operations that a descriptor is watched for, or ready for. An error or a hang-up counts as both.
   package struct Readiness: OptionSet, Hashable, Sendable, BitwiseCopyable {
     /// Some of the bits of epoll.
     package let rawValue: UInt32
@@ -17,7 +17,7 @@ package struct Poller: ~Copyable, Sendable {
     package static let writable = Readiness(rawValue: UInt32(clinux_poll_writable))
   }
 
-  /// The descriptors that are ready, by token; those that did not fit are told by the next wait.
+  /// The ready descriptors, by token; the next wait returns those that did not fit.
   package struct Ready: Sendable {
     fileprivate var events = InlineArray<32, UInt64>(repeating: 0)
     /// How many there are.
@@ -25,7 +25,7 @@ package struct Poller: ~Copyable, Sendable {
 
     /// True when no watched descriptor is ready.
     package var isEmpty: Bool { count == 0 }
-    /// What is ready, in 0..<count.
+    /// The ready descriptor at `index`, in 0..<count.
     package subscript(index: Int) -> (token: UInt32, readiness: Readiness) {
       precondition(index < count)
       let event = events[index]
@@ -38,7 +38,7 @@ package struct Poller: ~Copyable, Sendable {
   private let descriptor: FileDescriptor
   private let hasNanoseconds: Atomic<Bool>
 
-  /// Watches nothing yet; throws when the kernel makes no queue, as for want of file descriptors.
+  /// Makes an empty poller; throws if the kernel refuses, as for lack of file descriptors.
   package init() throws(SystemError) { try self.init(nanoseconds: true) }
 
   /// - Parameter nanoseconds: false waits in whole milliseconds, as kernels before 5.11 must.

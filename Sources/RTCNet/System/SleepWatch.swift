@@ -1,6 +1,6 @@
 package import RTCPrimitives
 
-/// Notes that the machine has slept: one clock goes on meanwhile and the other does not.
+/// Detects that the machine has slept: one clock continues meanwhile and the other does not.
 package struct SleepWatch: Sendable {
   private var asleep: TimeDelta
   /// Shorter sleeps, and the difference between two readings, do not count.

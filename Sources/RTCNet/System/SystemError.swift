@@ -6,7 +6,7 @@ public struct SystemError: Error, Hashable, Sendable {
   public var errno: Int32
   /// The system call that failed.
   public var call: String
-  /// What was asked for, as it stands at the start of the message: "UDP port 5000 on 0.0.0.0".
+  /// The object of the request, as at the start of the message: "UDP port 5000 on 0.0.0.0".
   public var subject: String
 
   /// A failure of a call with a positive `errno`.

@@ -6,7 +6,7 @@ package import RTCPrimitives
 package final class Waiter: @unchecked Sendable {
   private let condition = Condition()
   private var isRung = false
-  /// What the sleeping thread waits for; nil while it does not sleep.
+  /// The deadline of the sleeping thread; nil while it does not sleep.
   private var sleepsUntil: Timestamp?
 
   package init() {}

@@ -4,7 +4,7 @@ import CLinux
 package final class WakeEvent: Sendable {
   private let number: Int32
 
-  /// A flag that is not raised; throws when the kernel makes none, as for want of file descriptors.
+  /// Makes a flag that is not raised; throws if the kernel refuses, as for lack of file descriptors.
   package init() throws(SystemError) {
     number = try SystemError.check(clinux_eventfd_create(), call: "eventfd", subject: "A wake-up event")
   }

@@ -11,10 +11,10 @@ package final class WorkerThread: Sendable {
 
   deinit { current.withLock { $0?.requestStop() } }
 
-  /// Runs `body` on a new thread, once that of the run before has ended. `body` returns soon after `run.isStopped`.
+  /// Runs `body` on a new thread, after that of the earlier run has ended. `body` returns soon after `run.isStopped`.
   /// - Parameter name: shown by `top -H`; the kernel keeps its first 15 bytes.
-  /// - Returns: false when one is running; `body` is not called then.
-  /// - Throws: when the system has no descriptor or thread left. Nothing has been started then.
+  /// - Returns: false if one is running; `body` is not called then.
+  /// - Throws: if the system has no descriptor or thread left. Nothing has been started then.
   package func start(
     name: String, _ body: @escaping @Sendable (WorkerRun) -> Void
   ) throws(SystemError) -> Bool {
@@ -71,11 +71,11 @@ package final class WorkerRun: Sendable {
   fileprivate var isOver: Bool { over.load(ordering: .acquiring) || isStopped }
 
   /// From now on `wait` also returns when `descriptor` is readable. At most one in a run, which it outlives.
-  /// - Throws: when the descriptor cannot be waited for, such as that of a plain file.
+  /// - Throws: if the descriptor cannot be polled, such as that of a plain file.
   package func watch(_ descriptor: Int32) throws(SystemError) { try poller.add(descriptor, token: Token.watched) }
 
-  /// Has `interrupt` called when the run is to stop, on the thread that stops it; at once when that was before. It ends
-  /// what the run's thread waits for outside of `wait`, and may be called twice.
+  /// Sets `interrupt`, which is called when the run is to stop, on the stopping thread; at once if it was stopped
+  /// before. It must end any wait of the run's thread outside of `wait`, and may be called twice.
   package func onStop(_ interrupt: @escaping @Sendable () -> Void) {
     interruption.withLock { $0 = interrupt }
     if isStopped { interrupt() }
@@ -84,8 +84,7 @@ package final class WorkerRun: Sendable {
   /// Makes `wait` return, now or the next time it is called. Any thread.
   package func wake() { wakeEvent.signal() }
 
-  /// Readable when `wait` would return at once: for those who poll it with others instead. `wait` takes a
-  /// wake back.
+  /// Readable when `wait` would return at once: for polling it together with others. `wait` resets a wake.
   package var descriptor: Int32 { poller.number }
 
   /// Waits until `deadline` (nil: without end), a wake, or the watched descriptor is readable. On the run's thread.
@@ -117,8 +116,8 @@ package final class WorkerRun: Sendable {
     finished.change { $0 = true }
   }
 
-  /// So that a consumer is never called from two threads. A stop must not wait for that: it may come from a callback of
-  /// the run before.
+  /// So that a consumer is never called on two threads. A stop must not wait for that: it may come from a callback of
+  /// the earlier run.
   private func waitForPrevious() {
     guard let run = previous.withLock({ $0 }) else { return }
     _ = run.finished.wait(until: nil) { $0 || isStopped ? true : nil }

@@ -1,6 +1,6 @@
 import RTCPrimitives
 
-/// Takes a TCP stream apart into messages; holds no more than the one that is not whole.
+/// Splits a TCP stream into messages; keeps at most one incomplete message.
 package struct StreamDeframer: Sendable {
   private let framing: StreamFraming
   private let limit: Int
@@ -12,8 +12,8 @@ package struct StreamDeframer: Sendable {
     self.limit = limit
   }
 
-  /// Hands each message that is whole to `body`, which may change it in place. Empty ones are left out.
-  /// - Throws: `StreamFramingError` when the stream cannot be told apart from here on: it is of no more use.
+  /// Passes each complete message to `body`, which may change it in place. Empty ones are left out.
+  /// - Throws: `StreamFramingError` if the framing is lost: the stream is unusable.
   package mutating func receive(
     _ bytes: Span<UInt8>, _ body: (inout MutableSpan<UInt8>) -> Void
   ) throws(StreamFramingError) {

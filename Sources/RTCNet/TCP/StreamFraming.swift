@@ -43,5 +43,5 @@ package enum StreamFraming: Hashable, Sendable {
   private static func padding(_ length: Int) -> Int { (4 - length % 4) % 4 }
 }
 
-/// The stream holds something else than was agreed: what follows cannot be told apart.
+/// The framing of the stream is lost.
 package struct StreamFramingError: Error, Hashable, Sendable {}

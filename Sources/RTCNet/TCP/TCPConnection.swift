@@ -2,9 +2,9 @@ import CLinux
 import Glibc
 package import RTCPrimitives
 
-/// What happens to a `TCPConnection`. All calls come on the loop's thread.
+/// Receives the events of a `TCPConnection`. All calls come on the loop's thread.
 package protocol TCPConnectionDelegate: AnyObject {
-  /// It can be written to from now on.
+  /// The connection is writable from now on.
   func connected(_ connection: TCPConnection, now: Timestamp)
   /// Some bytes of the stream have come; they are gone after the call.
   func received(_ bytes: Span<UInt8>, from connection: TCPConnection, now: Timestamp)
@@ -12,8 +12,8 @@ package protocol TCPConnectionDelegate: AnyObject {
   func ended(_ connection: TCPConnection, _ error: SystemError?, now: Timestamp)
 }
 
-/// One TCP connection, ours to a server or a remote end's to us, with a bounded queue of what is to be sent. Never blocks. Lives
-/// on the loop's thread, and is kept by the loop until it has ended or `close` is called.
+/// One TCP connection, ours to a server or a remote peer's to us, with a bounded send queue. Never blocks. Lives on the
+/// loop's thread, and is kept by the loop until it has ended or `close` is called.
 package final class TCPConnection: LoopSource {
   private enum State {
     case connecting
@@ -40,8 +40,8 @@ package final class TCPConnection: LoopSource {
   /// The far end.
   package let remote: SocketAddress
 
-  /// Begins to connect; `delegate`, which is not kept alive, hears what comes of it. Only on the loop.
-  /// - Throws: `SystemError` when it is refused at once.
+  /// Begins to connect; `delegate`, which is not retained, gets the result. Only on the loop.
+  /// - Throws: `SystemError` if it is refused at once.
   package init(
     to remote: SocketAddress, on loop: EventLoop, queueLimit: Int = defaultQueueLimit,
     delegate: any TCPConnectionDelegate
@@ -55,7 +55,7 @@ package final class TCPConnection: LoopSource {
     var name = clinux_address(remote)
     let result = unsafe clinux_tcp_connect(number, &name)
     if result != -EINPROGRESS { try SystemError.check(result, call: "connect", subject: subject) }
-    // One that is connected already is writable at once.
+    // An established connection is writable at once.
     token = try loop.watch(self, for: .writable)
   }
 
@@ -71,7 +71,7 @@ package final class TCPConnection: LoopSource {
     token = try loop.watch(self)
   }
 
-  /// Who hears of an accepted connection; not kept alive.
+  /// Sets the delegate of an accepted connection; not retained.
   package func setDelegate(_ delegate: any TCPConnectionDelegate) { self.delegate = delegate }
 
   package var descriptor: Int32 { number }
@@ -84,14 +84,14 @@ package final class TCPConnection: LoopSource {
 
   // MARK: - Sending
 
-  /// Sends `bytes`, or queues what the kernel does not take now.
-  /// - Returns: false when they do not fit, or there is no connection: none of them is sent then.
+  /// Sends `bytes`, or queues the part that the kernel does not take now.
+  /// - Returns: false if they do not fit, or there is no connection: none of them is sent then.
   package func send(_ bytes: Span<UInt8>) -> Bool {
     guard case .open = state, queue.count - queueStart + bytes.count <= queueLimit else { return false }
     var start = 0
     if queue.count == queueStart {
       let sent = write(bytes)
-      // An error is told by the next read.
+      // The next read reports an error.
       start = max(0, sent)
       guard start < bytes.count else { return true }
       loop.change(token!, for: [.readable, .writable])
@@ -123,7 +123,7 @@ package final class TCPConnection: LoopSource {
     loop.change(token, for: .readable)
   }
 
-  /// Closes the connection; the delegate hears nothing more.
+  /// Closes the connection without further calls of the delegate.
   package func close() {
     state = .closed
     if let token { loop.unwatch(token) }

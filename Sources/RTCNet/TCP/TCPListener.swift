@@ -13,7 +13,7 @@ package final class TCPListener: LoopSource {
   private let onAccept: (TCPConnection, Timestamp) -> Void
   private let queueLimit: Int
 
-  /// Where it listens.
+  /// The local address.
   package let local: SocketAddress
 
   /// - Parameters:
@@ -49,7 +49,7 @@ package final class TCPListener: LoopSource {
     for _ in 0..<Self.acceptsPerTurn {
       guard token != nil else { return }
       let accepted = clinux_tcp_accept(number)
-      // What else may be wrong concerns one connection, or goes by; the next is taken at the next turn.
+      // Other errors concern one connection, or are temporary; the next connection is accepted at the next turn.
       guard accepted >= 0 else { return }
       let file = FileDescriptor(owning: accepted)
       var name = clinux_address(high: 0, low: 0, scope: 0, port: 0, is_v6: 0)

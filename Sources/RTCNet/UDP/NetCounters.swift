@@ -1,4 +1,4 @@
-/// What a UDP port has done since it was opened.
+/// The counters of a UDP port since it was opened.
 package struct NetCounters: Hashable, Sendable, BitwiseCopyable {
   /// Datagrams the kernel took.
   package var sentDatagrams = 0

@@ -48,8 +48,8 @@ struct SendQueue: ~Copyable {
     count += 1
   }
 
-  /// Hands the runs from `first` on to the kernel, `limit` of them at most: how many it took (at least one), or the first
-  /// one's negated errno.
+  /// Sends the runs from `first` on, at most `limit`. Returns the number that the kernel took (at least one), or the
+  /// first one's negated errno.
   func send(on descriptor: Int32, from first: Int, limit: Int = capacity) -> Int {
     precondition(first < count)
     return Int(unsafe clinux_batch_send(descriptor, headers + first, UInt32(min(limit, count - first))))

@@ -9,7 +9,7 @@ package struct SendRun: Hashable, Sendable, BitwiseCopyable {
   package static let maximumByteCount = 65_000
 
   package let route: Route
-  /// Where the first datagram starts in the batch's buffer.
+  /// The start of the first datagram in the batch's buffer.
   package let offset: Int
   /// The length of every datagram but the last.
   package let size: Int

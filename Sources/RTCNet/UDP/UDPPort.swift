@@ -27,7 +27,7 @@ package final class UDPPort {
 
   let v4: UDPSocket?
   let v6: UDPSocket?
-  /// What the port has done since it was opened, on both IP versions.
+  /// The counters of the port since it was opened, for both IP versions.
   package private(set) var counters = NetCounters()
   /// The owner's note: something is queued here.
   var isQueued = false
@@ -102,7 +102,7 @@ package final class UDPPort {
   }
 
   /// Sends all datagrams of `batch`, in order per IP version, each from its route's local address (an unspecified one
-  /// lets the kernel choose). Never blocks and never fails: what cannot be sent is dropped and counted.
+  /// lets the kernel choose). Never blocks and never fails: datagrams that cannot be sent are dropped and counted.
   package func send(_ batch: borrowing DatagramBatch) {
     let entries = batch.entries
     guard !entries.isEmpty else { return }
@@ -128,7 +128,7 @@ package final class UDPPort {
     return next + run.count
   }
 
-  /// Sends what is queued.
+  /// Sends the queued datagrams.
   @unsafe
   func flush(_ buffer: UnsafeRawBufferPointer) {
     unsafe v4?.flush(buffer, &counters)

@@ -7,9 +7,9 @@ struct UDPPorts {
   /// The first one, which nearly all datagrams leave by.
   private let first: UDPPort
   private var next: UInt16 = 1
-  /// What ports that are gone had done.
+  /// The counters of closed ports.
   private var formerCounters = NetCounters()
-  /// Those that have something queued, while a batch is sent.
+  /// The ports with queued datagrams, while a batch is sent.
   private var queued: [UDPPort] = []
   private var hasRefusals = false
 
@@ -44,8 +44,8 @@ struct UDPPorts {
     return sum
   }
 
-  /// Sends each datagram by the port of its route, in order for each port; see `UDPPort.send`. Those of other kinds of
-  /// routes, and of ports that are gone, are left out.
+  /// Sends each datagram by the port of its route, in order for each port; see `UDPPort.send`. Datagrams of other kinds
+  /// of routes, and of closed ports, are left out.
   mutating func send(_ batch: borrowing DatagramBatch) {
     let entries = batch.entries
     guard !entries.isEmpty else { return }

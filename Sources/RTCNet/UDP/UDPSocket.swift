@@ -15,7 +15,7 @@ final class UDPSocket {
   /// datagrams are longer than the path's MTU.
   private var unsegmented: Set<IPAddress> = []
   private var segments: Bool
-  /// Routes by which the kernel sends nothing, since they were last taken; each once, and a few of them.
+  /// The routes by which the kernel refused to send, since they were last taken; each once, and a few of them.
   private(set) var refusals: [SendRefusal] = []
   private static let maximumRefusals = 64
 
@@ -51,7 +51,7 @@ final class UDPSocket {
     if queue.isFull { unsafe flush(buffer, &counters) }
   }
 
-  /// Sends what is queued. Never blocks: what the kernel does not take now is dropped and counted.
+  /// Sends the queued datagrams. Never blocks: datagrams that the kernel does not take now are dropped and counted.
   @unsafe
   func flush(_ buffer: UnsafeRawBufferPointer, _ counters: inout NetCounters) {
     var next = 0
@@ -105,7 +105,7 @@ final class UDPSocket {
     unsegmented.insert(run.route.remote.ip)
   }
 
-  /// Counts what `errno` costs: the runs up to the returned number of them are given up.
+  /// Counts the runs that are given up because of `errno`, up to the returned number.
   private func giveUp(
     _ queue: borrowing SendQueue, from next: Int, errno: Int32, _ counters: inout NetCounters
   ) -> Int {
@@ -116,7 +116,8 @@ final class UDPSocket {
       return queue.count - next
     case ENOBUFS, ENOMEM: counters.droppedFull += queue.run(next).count
     case EMSGSIZE where queue.run(next).count == 1:
-      // The interface bears less than the 1,280 bytes that everything we send fits: better in fragments than not at all.
+      // The interface's MTU is below 1,280 bytes, which all our datagrams fit: send them in fragments rather than not
+      // at all.
       clinux_udp_set_fragments(number, isV6 ? 1 : 0, 1)
       let result = queue.send(on: number, from: next, limit: 1)
       clinux_udp_set_fragments(number, isV6 ? 1 : 0, 0)

@@ -3,15 +3,15 @@ package import RTCMedia
 package import RTCPrimitives
 import RTCWire
 
-/// Packets of one sound in, exact blocks of 10 ms at 48 kHz out, whatever the network did in between: what is missing is
-/// made up, and the sound is stretched where it is not heard and resampled by a hair so that it stays as close behind its
-/// sender as the network allows. Used by one thread at a time; reads no clock.
+/// Turns the packets of one sound into exact blocks of 10 ms at 48 kHz. Missing packets are concealed. The sound is
+/// stretched inaudibly and resampled slightly, so that its delay stays as small as the network allows. Used by one
+/// thread at a time; reads no clock.
 package final class AudioBlockMaker {
-  /// What is heard in 10 ms.
+  /// A block of 10 ms.
   package struct Block: Sendable {
     /// 480 samples of each channel, interleaved.
     package var samples: [Float]
-    /// Where the first of them stands in the sender's time; nil while nothing of it is heard.
+    /// The sender's time of the first sample; nil while there is no sound.
     package var timestamp: RTPTimestamp?
   }
 
@@ -53,7 +53,7 @@ package final class AudioBlockMaker {
 
   package var statistics: AudioJitterBuffer.Statistics { buffer.statistics }
 
-  /// How late the sound is to be, beyond its fastest way here.
+  /// The target delay of the sound, beyond the fastest transit.
   package var target: TimeDelta { buffer.target }
 
   /// Added to the delay that the network asks for, e.g. to wait for the picture; 0…2 s.
@@ -67,8 +67,8 @@ package final class AudioBlockMaker {
 
   /// The next 10 ms.
   ///
-  /// - Parameter now: when they are asked for. Blocks may be asked for several at once; what counts is that they are asked
-  ///   for at the rate they are heard.
+  /// - Parameter now: the time of the call. Several blocks may be requested at once; only the average rate of calls
+  ///   must be that of playing.
   package func nextBlock(at now: Timestamp) -> Block {
     let time = clock.pull(at: now)
     fill(FractionalDelayFilter.reach(Self.blockSize), time)
@@ -139,8 +139,8 @@ package final class AudioBlockMaker {
     }
   }
 
-  /// What the decoder makes up for missing sound. libopus fills a gap with its estimate of the background, which after digital
-  /// silence is loud noise: silence goes on as silence.
+  /// The decoder's concealment of missing sound. libopus fills a gap with its estimate of the background, which after
+  /// digital silence is loud noise: silence continues as silence.
   private func made(_ count: Int) -> [Float] {
     if decodedSilence { return [] }
     return attempt(count) { () throws(AudioDecoderError) in try decoder.conceal(sampleCount: count) }
@@ -150,7 +150,7 @@ package final class AudioBlockMaker {
     do { return try make() } catch { return [] }
   }
 
-  /// Appends what the decoder gave, made `count` samples long if it is not.
+  /// Appends decoded sound, cut or extended to `count` samples.
   private func append(_ sound: [Float], _ count: Int, skipping: Int = 0) {
     let wanted = count * channels
     let start = min(skipping * channels, wanted)
@@ -160,7 +160,7 @@ package final class AudioBlockMaker {
     wasSilent = false
   }
 
-  /// Silence, faded to from what was heard.
+  /// Appends silence, with a fade from the sound before.
   private func appendSilence(_ count: Int) {
     guard !wasSilent else {
       samples.append(contentsOf: repeatElement(0, count: count * channels))

@@ -1,31 +1,32 @@
 package import RTCPrimitives
 
 extension AudioJitterBuffer {
-  /// What the buffer aims at.
+  /// The targets of the buffer.
   package struct Options: Sendable {
     /// The share of packets that are to come in time, 0…1. The rest is made up or stretched for.
     package var share = 0.97
-    /// The lower bound of the delay, before what is added from outside.
+    /// The minimum delay, before the added delay.
     package var minimumDelay = TimeDelta.milliseconds(10)
-    /// The upper bound of the delay, before what is added from outside.
+    /// The maximum delay, before the added delay.
     package var maximumDelay = TimeDelta.milliseconds(500)
     /// The delay until enough is known of the network.
     package var initialDelay = TimeDelta.milliseconds(40)
-    /// On top of what packets need: sound is asked for in blocks of 10 ms, so a packet is needed up to that much before
-    /// its first sample is heard; the rest is for what resampling leaves between delay and target.
+    /// The margin beyond the packets' need: sound is requested in blocks of 10 ms, so a packet is needed up to 10 ms
+    /// before its first sample is heard; the rest covers the difference that resampling leaves between delay and
+    /// target.
     package var margin = TimeDelta.milliseconds(15)
     /// From this share of packets lost on, the buffer waits for the packet that repeats a lost one.
     package var noticeableLoss = 0.01
-    /// The most that `Pace.ratio` differs from 1: 1.7 cents, heard by nobody.
+    /// The maximum difference of `Pace.ratio` from 1: 1.7 cents, which is inaudible.
     package var largestRatio = 0.001
 
     /// The defaults: 97 % of packets in time, with a delay of 10 to 500 ms.
     package init() {}
   }
 
-  /// What came and what was made of it. Samples are counted of each channel at 48 kHz.
+  /// Totals of received packets and played samples, counted of each channel at 48 kHz.
   package struct Statistics: Hashable, Sendable {
-    /// All that were inserted.
+    /// Inserted packets.
     package var packetsReceived = 0
     /// No Opus packets.
     package var packetsInvalid = 0
@@ -37,13 +38,13 @@ extension AudioJitterBuffer {
     package var packetsUndecodable = 0
     /// Never came, or too late.
     package var packetsLost = 0
-    /// Came after something else was heard in their stead.
+    /// Packets that arrived after their time had been concealed.
     package var packetsLate = 0
     /// Left out to catch up.
     package var packetsDiscarded = 0
-    /// Taken from what the packets after them repeat.
+    /// Packets restored from copies in later ones.
     package var packetsRecovered = 0
-    /// Heard as they were sent.
+    /// Samples played as they were sent.
     package var samplesDecoded = 0
     /// Taken from what later packets repeat.
     package var samplesRecovered = 0
@@ -61,12 +62,12 @@ extension AudioJitterBuffer {
     package var concealments = 0
     /// How often the sender began another timeline.
     package var restarts = 0
-    /// The delay of the sound heard last, beyond its fastest way here.
+    /// The delay of the last played sound, beyond the fastest transit.
     package var delay = TimeDelta.zero
-    /// What `delay` should have been.
+    /// The target of `delay`.
     package var target = TimeDelta.zero
 
-    /// Nothing received and nothing played.
+    /// Zero totals.
     package init() {}
 
     mutating func noteDelay(_ delay: TimeDelta, target: TimeDelta) {

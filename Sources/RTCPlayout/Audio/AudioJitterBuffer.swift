@@ -3,44 +3,46 @@ import RTCMedia
 package import RTCPrimitives
 import RTCWire
 
-/// Holds the packets of one sound until their turn to be played, and says every few milliseconds what to do next, so
-/// that late packets are late for nobody and the sound is no later than it must be.
+/// Holds the packets of one sound until they are played, and decides every few milliseconds what to do next, so that
+/// late packets are not lost and the delay is as small as possible.
 ///
-/// Times are the receiver's; the stream's own clock is related to them by how fast its fastest packets come. A sample's
-/// *delay* is how long after that it is heard. The buffer learns how late packets come and derives the delay it wants,
-/// `target`; `pace` says how playing must hurry or linger to get there. A value for one thread, fed in any order.
+/// Times are the receiver's; the stream's own clock is related to them by its fastest packets. A sample's *delay* is
+/// the time from then until it is heard. The buffer learns the lateness of packets and derives the delay it needs,
+/// `target`; `pace` says how playing must speed up or slow down to reach it. A value for one thread; packets may arrive
+/// in any order.
 package struct AudioJitterBuffer: Sendable {
-  /// What to do for the next samples. Counts are samples of each channel at 48 kHz, multiples of 120 in 120…480 unless
-  /// said otherwise.
+  /// The next action. Counts are samples of each channel at 48 kHz, multiples of 120 in 120…480 unless stated
+  /// otherwise.
   package enum Step: Sendable {
-    /// Decode this packet and leave out its first samples, which something else was heard for.
+    /// Decode this packet and skip its first samples, whose time was concealed.
     case decode(ReceivedAudio, skipping: Int)
-    /// A packet was lost; take it from what this one, the next, repeats of it. `sampleCount` is 120…5760.
+    /// A packet was lost; restore it from the copy in the next one. `sampleCount` is 120…5760.
     case recover(sampleCount: Int, from: ReceivedAudio)
     /// A packet was lost, or is late: make something up.
     case conceal(sampleCount: Int)
-    /// The remote peer sends nothing as there is nothing to hear: go on with what its quiet sounds like.
+    /// The remote peer sends nothing during silence: continue with comfort noise.
     case comfort(sampleCount: Int)
     /// There is no sound, or not yet.
     case silence(sampleCount: Int)
   }
 
-  /// How the sound that is decoded already must be played for its delay to become what is wanted.
+  /// The change of playing speed that brings the delay of decoded sound to its target.
   package struct Pace: Hashable, Sendable {
     /// Whether decoded sound is to become shorter or longer by a piece.
     package enum Stretch: Hashable, Sendable {
       case none
-      /// Leave a piece out, where it is not heard.
+      /// Leave out a piece where it is inaudible.
       case shorten
-      /// Repeat a piece, where it is not heard.
+      /// Repeat a piece where it is inaudible.
       case lengthen
     }
 
-    /// Which way to change the length of the next piece of sound.
+    /// The change of length of the next piece of sound.
     package var stretch = Stretch.none
     /// How far the delay is off: positive when it is too long.
     package var excess = TimeDelta.zero
-    /// Samples to take for each one played: 0.999…1.001. What differs between the two sides' clocks goes away in it.
+    /// The number of input samples for each played sample: 0.999…1.001. It absorbs the difference between the two
+    /// sides' clocks.
     package var ratio = 1.0
 
     /// Plays on unchanged.
@@ -61,19 +63,19 @@ package struct AudioJitterBuffer: Sendable {
   private static let block: Int64 = 480
   /// Opus knows no shorter frame: 2.5 ms.
   private static let unit: Int64 = 120
-  /// A transit this far from the others is another timeline's: the sender began anew.
+  /// A transit this far from the others belongs to a restarted sender.
   private static let leap = TimeDelta.seconds(2)
   /// A delay this much above the target is mended by leaving packets out, since hurrying would take too long.
   private static let largestExcess = TimeDelta.milliseconds(500)
-  /// What is made up for longer than this has no likeness to the sound any more.
+  /// Concealment longer than this has no similarity to the sound.
   private static let longestConcealment: Int64 = 96_000
   private static let maximumHeld = 400
 
-  /// What the buffer aims at, for its whole life.
+  /// The targets of the buffer, fixed.
   package let options: Options
-  /// What the buffer has done so far.
+  /// The totals so far.
   package private(set) var statistics = Statistics()
-  /// Added to what the network asks for, e.g. to wait for the picture; 0…2 s.
+  /// A delay added to the network's need, such as to wait for the picture; 0…2 s.
   package var addedDelay = TimeDelta.zero { didSet { addedDelay = max(.zero, min(.seconds(2), addedDelay)) } }
 
   /// In order of number.
@@ -91,12 +93,12 @@ package struct AudioJitterBuffer: Sendable {
   /// Samples made up since the last real ones without `front` moving on.
   private var stalled: Int64 = 0
   private var isConcealing = false
-  /// Of `stalled`, what was counted as made up for something lost.
+  /// The part of `stalled` that was counted as concealment of loss.
   private var doubtful = 0
   /// The share of packets lost of late.
   private var loss = 0.0
   private var learned = 0
-  /// What the share of packets that is to come in time needs.
+  /// The delay that suffices for the configured share of packets.
   private var usual = TimeDelta.zero
   private var stretch = Pace.Stretch.none
 
@@ -176,18 +178,18 @@ package struct AudioJitterBuffer: Sendable {
     return max(options.minimumDelay, min(options.maximumDelay, needed)) + addedDelay
   }
 
-  /// The delay of a sample at `position` heard at `time`.
+  /// The delay of a sample at `position` played at `time`.
   private func delay(of position: Int64, heardAt time: Timestamp) -> TimeDelta {
     (time - .zero) - Self.duration(position) - (delays.baseline ?? .zero)
   }
 
   private static func duration(_ samples: Int64) -> TimeDelta { .ticks(samples, atRate: 48_000) }
 
-  /// How playing is to go on.
+  /// The pace of playing.
   ///
   /// - Parameters:
-  ///   - pending: samples handed out that are not yet heard.
-  ///   - time: when the first of them is heard.
+  ///   - pending: samples handed out that are not played yet.
+  ///   - time: the time when the first of them is played.
   package mutating func pace(pending: Int, at time: Timestamp) -> Pace {
     var pace = Pace()
     guard let front, stalled == 0 else {
@@ -222,7 +224,7 @@ package struct AudioJitterBuffer: Sendable {
 
   // MARK: Sound out
 
-  /// True when the next packet is there and follows on what was handed out.
+  /// Whether the next packet is there and directly follows the last output.
   package var canContinue: Bool {
     guard let front, stalled == 0, let first = packets.first else { return false }
     return first.position <= front && first.end > front
@@ -231,9 +233,9 @@ package struct AudioJitterBuffer: Sendable {
   /// The timestamp of the sample that is handed out next; nil before the first packet.
   package var frontTimestamp: RTPTimestamp? { front.map { RTPTimestamp(UInt32(truncatingIfNeeded: $0)) } }
 
-  /// Says what to do for the next samples, which counts as done.
+  /// Returns the action for the next samples, which counts as done.
   ///
-  /// - Parameter time: when the first of them will be heard.
+  /// - Parameter time: the time when the first of them will be played.
   package mutating func next(heardAt time: Timestamp) -> Step {
     let step = choose(time)
     switch step {
@@ -279,7 +281,7 @@ package struct AudioJitterBuffer: Sendable {
     return units > 0 ? Int(units * Self.unit) : nil
   }
 
-  /// Nothing is there to play.
+  /// There is no packet to play.
   private mutating func stall() -> Step {
     stalled += Self.block
     let samples = Int(Self.block)
@@ -300,7 +302,7 @@ package struct AudioJitterBuffer: Sendable {
     return .comfort(sampleCount: wait)
   }
 
-  /// What was made up stood for a silence, as turns out: not every encoder says that one begins.
+  /// Concealment turned out to cover a silence, whose beginning not every encoder signals.
   private mutating func absolve() {
     guard doubtful > 0 else { return }
     statistics.samplesConcealed -= doubtful
@@ -351,7 +353,7 @@ package struct AudioJitterBuffer: Sendable {
     statistics.samplesDecoded += lastSampleCount - skipping
   }
 
-  /// Drops packets whose time something else was heard in.
+  /// Drops packets whose time has been concealed.
   private mutating func dropPassed(_ front: Int64) {
     while let first = packets.first, first.packet.number <= lastNumber || first.end <= front {
       packets.removeFirst()

@@ -2,8 +2,8 @@ package import RTCMedia
 package import RTCPrimitives
 import Synchronization
 
-/// Several sounds in one loudspeaker: their sum, bent where it would be too loud. Sounds come and go at any time, from any
-/// thread; one that goes is faded out within what the device asks for next.
+/// Mixes several sounds for one loudspeaker: their sum, limited softly. Sources may be added and removed at any time,
+/// on any thread; a removed one is faded out within the device's next request.
 package final class AudioMixer: PlayoutSource {
   private struct Desk {
     var playing: [any PlayoutSource] = []
@@ -15,10 +15,10 @@ package final class AudioMixer: PlayoutSource {
   /// Without sounds.
   package init() {}
 
-  /// What is mixed now.
+  /// The sources being mixed.
   package var sources: [any PlayoutSource] { desk.withLock { $0.playing } }
 
-  /// Lets `source` be heard; one that is heard already stays so.
+  /// Adds `source`; without effect if it is there already.
   package func add(_ source: any PlayoutSource) {
     desk.withLock { desk in
       desk.leaving.removeAll { $0 === source }
@@ -34,7 +34,7 @@ package final class AudioMixer: PlayoutSource {
     }
   }
 
-  /// See `PlayoutSource.render(sampleCount:delay:)`.
+  /// The mix of all sources; see `PlayoutSource.render(sampleCount:delay:)`.
   package func render(sampleCount: Int, delay: TimeDelta) -> [Float] {
     let count = max(0, sampleCount)
     // A source may take itself out from inside its render.

@@ -6,9 +6,9 @@ import Synchronization
 /// One incoming sound on its way to a loudspeaker: fed with its packets by the connection's thread, asked for sound by the
 /// device's, in any amounts. All of it may be called from any thread; nothing waits for a device.
 package final class AudioPlayout: PlayoutSource {
-  /// How the sound arrives and what is made of it.
+  /// Statistics of the received and played sound.
   package struct Statistics: Hashable, Sendable {
-    /// Packets received, lost, late and recovered; samples made up; the delay and the one that is wanted.
+    /// Packets received, lost, late and recovered; concealed samples; the delay and its target.
     package var buffer = AudioJitterBuffer.Statistics()
     /// How much faster than ours the sender's clock runs, in millionths, as resampling has made up for of late.
     package var drift = 0.0
@@ -19,7 +19,7 @@ package final class AudioPlayout: PlayoutSource {
     package init() {}
   }
 
-  /// A moment of the sender's that is heard at a moment of ours: what lip sync compares.
+  /// A sender's time and the local time at which it is heard: the input of lip sync.
   package struct Heard: Hashable, Sendable {
     /// At 48 kHz.
     package var timestamp: RTPTimestamp
@@ -27,7 +27,7 @@ package final class AudioPlayout: PlayoutSource {
     package var time: Timestamp
   }
 
-  /// What both threads reach for, for moments.
+  /// The state shared by both threads, locked for moments.
   private struct Door {
     var packets: [ReceivedAudio] = []
     var sinks: [any AudioSink] = []
@@ -39,23 +39,23 @@ package final class AudioPlayout: PlayoutSource {
     var heard: Heard?
   }
 
-  /// Whose turn it is to call the sinks.
+  /// The thread that may call the sinks.
   private enum Turn {
     case idle
     case rendering
-    /// The sound has ended while it was rendered: that thread tells the sinks.
+    /// The sound has ended during rendering: the rendering thread notifies the sinks.
     case endingAfterRender
     case ended
   }
 
-  /// What only the rendering thread uses.
+  /// The state of the rendering thread.
   private struct Voice {
     let maker: AudioBlockMaker
     /// Stereo sound that was made and not asked for yet.
     var rest: [Float] = []
-    /// What the last block ended at.
+    /// The gain at the end of the last block.
     var gain: Float = 1
-    /// Sinks hear nothing before the first packet.
+    /// Sinks get no sound before the first packet.
     var hasBegun = false
   }
 
@@ -68,8 +68,8 @@ package final class AudioPlayout: PlayoutSource {
   private let voice: Mutex<Voice>
 
   /// - Parameters:
-  ///   - decoder: of 1 or 2 channels; used by whoever renders.
-  ///   - clock: the one `ReceivedAudio.received` is read from.
+  ///   - decoder: for 1 or 2 channels; used on the rendering thread.
+  ///   - clock: the clock of `ReceivedAudio.received`.
   package init(
     decoder: sending any AudioDecoder, options: AudioJitterBuffer.Options = AudioJitterBuffer.Options(),
     clock: @escaping @Sendable () -> Timestamp
@@ -92,7 +92,7 @@ package final class AudioPlayout: PlayoutSource {
     }
   }
 
-  /// No sound follows. The sinks are told, by this thread or by the one that just calls them.
+  /// Ends the sound. The sinks are notified, on this thread or on the one that is calling them.
   package func end() {
     let sinks = door.withLock { door -> [any AudioSink] in
       switch door.turn {
@@ -121,7 +121,7 @@ package final class AudioPlayout: PlayoutSource {
     set { door.withLock { $0.isEnabled = newValue } }
   }
 
-  /// How loud it is in the loudspeaker, 0…10; 1 is as it was sent. The sinks hear it as it was sent.
+  /// The volume in the loudspeaker, 0…10; 1 is unchanged. The sinks get the sound unchanged.
   package var volume: Float {
     get { door.withLock { $0.volume } }
     set { door.withLock { $0.volume = newValue.isNaN ? 0 : max(0, min(Self.largestVolume, newValue)) } }
@@ -133,8 +133,8 @@ package final class AudioPlayout: PlayoutSource {
     set { door.withLock { $0.addedDelay = newValue } }
   }
 
-  /// Hands the sound on to `sink` as well, in stereo and as soon as it is heard, from now until it ends or the sink is
-  /// removed. After `end` the sink is told so at once.
+  /// Adds a sink for the sound, in stereo, as it is played, until the sound ends or the sink is removed. After `end`
+  /// the sink is notified at once.
   package func add(_ sink: any AudioSink) {
     let isOver = door.withLock { door in
       if case .ended = door.turn { return true }
@@ -152,7 +152,7 @@ package final class AudioPlayout: PlayoutSource {
   /// Since the start. Any thread.
   package var statistics: Statistics { door.withLock { $0.statistics } }
 
-  /// What was handed to the device last; nil before the first sound.
+  /// The last sound for the device; nil before the first.
   package var lastHeard: Heard? { door.withLock { $0.heard } }
 
   // MARK: Out
@@ -176,7 +176,7 @@ package final class AudioPlayout: PlayoutSource {
     return sound
   }
 
-  /// Takes over what has come; false when the sound has ended.
+  /// Takes the arrived packets; false if the sound has ended.
   private func beginTurn(_ voice: inout Voice) -> Bool {
     let (packets, addedDelay, isOver) = door.withLock { door -> ([ReceivedAudio], TimeDelta, Bool) in
       guard case .idle = door.turn else { return ([], .zero, true) }
@@ -200,7 +200,7 @@ package final class AudioPlayout: PlayoutSource {
     for sink in sinks { sink.audioDidEnd() }
   }
 
-  /// The next 10 ms in stereo, heard from `heardAt` on.
+  /// The next 10 ms in stereo, played from `heardAt` on.
   private func block(_ voice: inout Voice, _ now: Timestamp, _ heardAt: Timestamp) -> [Float] {
     let made = voice.maker.nextBlock(at: now)
     var sound = voice.maker.channels == 2 ? made.samples : made.samples.flatMap { [$0, $0] }
@@ -221,7 +221,7 @@ package final class AudioPlayout: PlayoutSource {
     return sound
   }
 
-  /// Evenly from one loudness to the other, since a step would be heard.
+  /// Scales linearly from one gain to the other, since a step would be audible.
   private static func scale(_ sound: inout [Float], from start: Float, to end: Float) {
     if start == 1, end == 1 { return }
     let step = (end - start) / Float(max(1, sound.count / 2))

@@ -20,7 +20,7 @@ struct DelayPeaks: Sendable {
   static let minimumCount = 3
   private static let maximumCount = 16
 
-  /// Notes a packet `delay` later than the fastest, where `usual` is to be expected.
+  /// Records a packet `delay` later than the fastest, where `usual` is expected.
   mutating func note(_ delay: TimeDelta, usual: TimeDelta, at time: Timestamp) {
     peaks.removeAll { time - $0.end > Self.memory }
     guard delay > usual + Self.prominence else { return }

@@ -21,7 +21,7 @@ struct FractionalDelayFilter: Sendable {
       let row = (0..<Self.length).map { tap in
         Self.value(at: Double(tap - Self.halfLength + 1) - fraction)
       }
-      let sum = row.reduce(0, +)  // so that a constant stays what it is
+      let sum = row.reduce(0, +)  // so that a constant stays constant
       taps += row.map { Float($0 / sum) }
     }
     self.taps = taps

@@ -1,7 +1,7 @@
 import RTCPrimitives
 
-/// When blocks of 10 ms are heard, from when they are asked for. A sound server asks for several at once and then for none
-/// for a while; what counts is the moment at which the last of them is asked for, since no later packet can be in it.
+/// Derives the playing times of blocks of 10 ms from the times of requests. A sound server requests several at once and
+/// then none for a while; the time of the last of them counts, since no later packet can be in it.
 struct PullClock {
   private static let block = TimeDelta.milliseconds(10)
   private static let window = 32
@@ -13,8 +13,8 @@ struct PullClock {
   private var count: Int64 = 0
   private var last: Timestamp?
 
-  /// Notes that a block is asked for.
-  /// - Returns: when it is heard, as steadily as can be told; at or before `now`.
+  /// Records a request for a block.
+  /// - Returns: its playing time, smoothed; at or before `now`.
   mutating func pull(at now: Timestamp) -> Timestamp {
     if let last, (now - last) > Self.pause || now < last { offsets.removeAll(keepingCapacity: true) }
     last = now

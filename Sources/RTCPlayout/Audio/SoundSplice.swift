@@ -1,5 +1,5 @@
-/// Leaves one period of the sound out, or repeats one, fading over where both are alike: the pitch stays and the cut is
-/// not heard.
+/// Removes or repeats one period of the sound, with a crossfade between similar parts: the pitch is unchanged and the
+/// cut is inaudible.
 struct SoundSplice {
   enum Kind {
     case leaveOut
@@ -9,7 +9,7 @@ struct SoundSplice {
   /// 2.5…15 ms: pitches from 67 Hz on, and multiples of the periods of higher ones.
   static let shortestPeriod = 120
   static let longestPeriod = 720
-  /// Below this mean square there is nothing to hear: −66 dB.
+  /// The mean square below which sound is inaudible: −66 dB.
   private static let silence: Float = 2.5e-7
 
   let channels: Int
@@ -19,7 +19,7 @@ struct SoundSplice {
   let longest: Int
 
   /// Changes `samples` (interleaved) at `splice`, counted in samples of each channel.
-  /// - Returns: how many samples of each channel were left out; negative when repeated; 0 when there is no good place.
+  /// - Returns: the number of samples of each channel removed; negative if repeated; 0 if there is no good place.
   func apply(_ kind: Kind, at splice: Int, in samples: inout [Float]) -> Int {
     let room = samples.count / channels - splice
     switch kind {
@@ -31,7 +31,7 @@ struct SoundSplice {
       samples.removeSubrange(start..<(start + period * channels))
       return period
     case .repeatOnce:
-      // What would follow fades over to what has just been, and follows after it.
+      // Crossfades from the following sound to the one just before, and the sound then continues after it.
       guard let period = period(in: samples, before: splice, longest: min(room, splice)) else { return 0 }
       var piece = Array(samples[((splice - period) * channels)..<((splice + period) * channels)])
       fade(&piece, from: period, to: 0, at: 0, count: period)
@@ -77,7 +77,7 @@ struct SoundSplice {
     return found.0
   }
 
-  /// The normalised correlation of two pieces; 1 where nothing is heard in either.
+  /// The normalised correlation of two pieces; 1 if both are silent.
   private func likeness(_ mono: [Float], _ a: Int, _ b: Int, _ count: Int, _ step: Int) -> Float {
     var product: Float = 0
     var energyA: Float = 0

@@ -1,10 +1,10 @@
 import RTCPrimitives
 
-/// Learns how much later than the fastest the packets or frames of one stream come.
+/// Learns how much later than the fastest the packets or frames of one stream arrive.
 ///
-/// A packet's transit is its arrival less its media time. The two clocks need not agree: only differences count. The
-/// smallest transit of the last seconds is the baseline; how far the others lie above it is kept in a histogram that
-/// forgets. The baseline follows another route, and clocks that drift, without what was learned being lost.
+/// A packet's transit is its arrival minus its media time. The two clocks need not agree, as only differences count.
+/// The smallest transit of the last seconds is the baseline; a forgetting histogram holds the distances of the others.
+/// The baseline follows a change of route and drifting clocks, without losing the learned distribution.
 struct DelayEstimate: Sendable {
   struct Options: Sendable {
     /// The baseline is the smallest transit in so long a time: long enough for one packet to come without delay, short
@@ -69,8 +69,8 @@ struct DelayEstimate: Sendable {
     if let first = smallest.firstIndex(where: { $0.arrival >= start }) { smallest.removeFirst(first) }
   }
 
-  /// Keeps the baseline within the histogram's first class. When it rises, what came late by as much no longer is late.
-  /// When it falls the network became faster, and what it was late by before is still what is to be expected.
+  /// Keeps the baseline within the histogram's first class. When it rises, packets that were late by as much are late
+  /// no more. When it falls, the network has become faster, and the same lateness is still to be expected.
   private mutating func follow(_ baseline: TimeDelta) {
     let offset = baseline - origin
     var classes = offset.nanoseconds / options.classWidth.nanoseconds

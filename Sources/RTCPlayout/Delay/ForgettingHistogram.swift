@@ -1,8 +1,8 @@
-/// Counts values by class; what was counted long ago counts less and less.
+/// Counts values by class, with decreasing weight of older values.
 struct ForgettingHistogram: Sendable {
   private var weights: [Double]
   private var total = 0.0
-  /// What the next value counts. It grows, instead of all others shrinking each time.
+  /// The weight of the next value. It grows, instead of all others shrinking each time.
   private var unit = 1.0
   private let growth: Double
 
@@ -36,7 +36,7 @@ struct ForgettingHistogram: Sendable {
     return 0
   }
 
-  /// Moves all that was counted by `count` classes, up or down; what would leave stays in the last or first.
+  /// Moves all counts by `count` classes, up or down; counts beyond the ends stay in the last or first.
   mutating func shift(by count: Int) {
     guard count != 0 else { return }
     var moved = [Double](repeating: 0, count: weights.count)

@@ -1,11 +1,11 @@
 package import RTCEngine
 package import RTCPrimitives
 
-/// Brings a sound and a picture of one sender together. Each stream's sender reports tie its timestamps to the sender's
-/// wall clock (RFC 3550 §6.4.1); what is heard and shown says how far behind it each of them runs. The faster one is made
-/// to wait, a little more each time.
+/// Synchronises sound and picture of one sender. Each stream's sender reports relate its timestamps to the sender's
+/// wall clock (RFC 3550 §6.4.1); the playing times show how far behind it each stream is. The faster one is delayed, a
+/// little more each time.
 package struct LipSync: Sendable {
-  /// What each stream has to wait in addition to its own delay.
+  /// The additional delay of each stream.
   package struct Delays: Hashable, Sendable {
     package var audio = TimeDelta.zero
     package var video = TimeDelta.zero
@@ -13,7 +13,7 @@ package struct LipSync: Sendable {
     package init() {}
   }
 
-  /// What is further apart than this does not belong together: a clock is wrong.
+  /// A larger difference means that a clock is wrong.
   private static let largestSkew = TimeDelta.seconds(5)
   /// Nobody notices less.
   private static let tolerance = TimeDelta.milliseconds(10)
@@ -23,12 +23,12 @@ package struct LipSync: Sendable {
   private static let step = TimeDelta.milliseconds(20)
 
   package private(set) var delays = Delays()
-  /// How much later sound is heard than the picture of the same moment is seen, of late; nil while it is not known.
+  /// The recent delay of sound relative to the picture of the same moment; nil while unknown.
   package private(set) var skew: TimeDelta?
 
   private var audioClock = RemoteClock(rate: 48_000)
   private var videoClock = RemoteClock(rate: 90_000)
-  /// How far behind the sender's wall clock each stream is heard or seen; only differences count.
+  /// The delay of each stream behind the sender's wall clock; only differences count.
   private var audioLag: TimeDelta?
   private var videoLag: TimeDelta?
   private var lastChange: Timestamp?
@@ -41,7 +41,7 @@ package struct LipSync: Sendable {
   /// Takes a sender report of the picture's stream.
   package mutating func noteVideoReport(_ clock: SenderClock) { videoClock.note(clock) }
 
-  /// The sound at `timestamp` (48 kHz) is heard at `time`.
+  /// The sound at `timestamp` (48 kHz) is played at `time`.
   package mutating func noteHeard(_ timestamp: RTPTimestamp, at time: Timestamp) {
     audioLag = audioClock.wallTime(of: timestamp).map { (time - .zero) - $0 }
   }
@@ -67,7 +67,7 @@ package struct LipSync: Sendable {
     guard abs(skew.nanoseconds) > Self.tolerance.nanoseconds else { return delays }
     let change = max(.zero - Self.step, min(Self.step, skew / 4))
     delay(videoBy: change)
-    // What was just done is measured only later.
+    // The effect of this change is measured later.
     self.skew = skew - change
     return delays
   }

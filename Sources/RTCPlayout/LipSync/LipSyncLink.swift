@@ -2,8 +2,7 @@ package import RTCEngine
 package import RTCPrimitives
 import Synchronization
 
-/// Keeps a sound and a picture of one sender together: hears of its sender reports, and lets the faster of both wait. Any
-/// thread.
+/// Keeps sound and picture of one sender in sync: receives its sender reports, and delays the faster one. Any thread.
 package final class LipSyncLink: Sendable {
   private let audio: AudioPlayout
   private let video: VideoPlayout
@@ -23,7 +22,7 @@ package final class LipSyncLink: Sendable {
     }
   }
 
-  /// Compares what is heard and seen, and sets both delays. To be called some five times a second.
+  /// Compares the playing times and sets both delays. Call it about five times a second.
   package func update(at now: Timestamp) {
     let (heard, shown) = (audio.lastHeard, video.lastShown)
     let delays = sync.withLock { sync in
@@ -35,6 +34,6 @@ package final class LipSyncLink: Sendable {
     video.addedDelay = delays.video
   }
 
-  /// How much later sound is heard than the picture of the same moment is seen, of late; nil while it is not known.
+  /// The recent delay of sound relative to the picture of the same moment; nil while unknown.
   package var skew: TimeDelta? { sync.withLock { $0.skew } }
 }

@@ -4,7 +4,7 @@ import RTCPrimitives
 import RTCWire
 import Synchronization
 
-/// Hands the packets of a received sound to a recorder as they came, none decoded. What comes late is left out. Any thread.
+/// Passes the packets of a received sound to a recorder, without decoding. Late packets are left out. Any thread.
 package final class AudioRecording: Sendable {
   private struct Place {
     var number: Int64

@@ -1,7 +1,7 @@
 import RTCEngine
 import RTCPrimitives
 
-/// When each frame was taken, as far as a viewer can tell: the sender's steps from the first one's arrival on.
+/// The capture time of each frame, as a viewer can know it: the sender's steps from the arrival of the first one on.
 struct CaptureTimeline: Sendable {
   /// Further from its arrival than this, a frame is of another timeline.
   private static let leap = TimeDelta.seconds(3)

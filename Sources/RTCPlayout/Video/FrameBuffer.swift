@@ -11,7 +11,7 @@ struct FrameBuffer: Sendable {
   private var bytes = 0
   /// Frames left out, in all.
   private(set) var dropped = 0
-  /// What comes cannot be taken before a key frame.
+  /// Whether a key frame is needed before further frames can be used.
   private(set) var needsKeyFrame = false
 
   var isEmpty: Bool { frames.isEmpty }
@@ -29,7 +29,7 @@ struct FrameBuffer: Sendable {
     bytes += frame.data.count
   }
 
-  /// - Returns: false when `frame` cannot be decoded without what had to go.
+  /// - Returns: false if `frame` cannot be decoded without a dropped frame.
   private mutating func makeRoom(for frame: ReceivedFrame) -> Bool {
     if !frame.isKeyFrame, dropToNewestKeyFrame() > 0, bytes + frame.data.count <= Self.mostBytes { return true }
     removeAll()
@@ -45,8 +45,8 @@ struct FrameBuffer: Sendable {
     return frame
   }
 
-  /// Leaves out what comes before the newest key frame.
-  /// - Returns: how many frames that were.
+  /// Drops the frames before the newest key frame.
+  /// - Returns: the number of dropped frames.
   mutating func dropToNewestKeyFrame() -> Int {
     guard let index = frames.lastIndex(where: \.isKeyFrame), index > 0 else { return 0 }
     for frame in frames[..<index] { bytes -= frame.data.count }

@@ -1,7 +1,7 @@
 package import RTCEngine
 package import RTCMedia
 
-/// Decodes what a presenter says, with one decoder as long as it says so. Used by one thread.
+/// Decodes the frames of a presenter, and makes a new decoder when the presenter requires one. Used by one thread.
 package struct FrameDecoder {
   private let factories: [VideoCodec: VideoDecoderFactory]
   private let share: PictureShare?
@@ -10,9 +10,9 @@ package struct FrameDecoder {
   private var isOverBudget = false
 
   /// - Parameters:
-  ///   - factories: what makes a decoder for each codec that is taken.
+  ///   - factories: the decoders, by codec.
   ///   - budget: the pixels that may be decoded; nil: any number.
-  ///   - whenOverBudget: called once, when a picture is larger than what is left.
+  ///   - whenOverBudget: called once, if a picture exceeds the rest of the budget.
   package init(
     _ factories: [VideoCodec: VideoDecoderFactory], budget: PictureBudget? = nil,
     whenOverBudget: @escaping () -> Void = {}
@@ -22,8 +22,8 @@ package struct FrameDecoder {
     self.whenOverBudget = whenOverBudget
   }
 
-  /// Makes the decoder that a frame needs, which may start a process: that is no part of the time that frames take.
-  /// - Parameter anew: in the place of the one there is.
+  /// Makes the decoder that a frame needs, which may start a process: the time does not count as decoding.
+  /// - Parameter anew: replaces the present decoder.
   package mutating func prepare(for frame: ReceivedFrame, anew: Bool) {
     if anew { decoder = nil }
     if let size = frame.announcedSize, !mayDecode(size) { return }
@@ -34,13 +34,13 @@ package struct FrameDecoder {
   /// - Parameter anew: with a new decoder.
   package mutating func decode(_ frame: ReceivedFrame, anew: Bool) -> VideoPresenter.Outcome {
     if anew { decoder = nil }
-    // Before a decoder reserves what the frame asks for.
+    // Before a decoder allocates memory for the frame.
     if let size = frame.announcedSize, !mayDecode(size) { return .refused }
     if decoder == nil { decoder = try? factories[frame.codec]?() }
     guard let decoder else { return .noDecoder }
     do throws(VideoDecoderError) {
       let picture = try decoder.decode(frame.data)
-      // What a frame announces need not be what it holds.
+      // A frame may contain a larger picture than it announces.
       if let size = picture?.size, !mayDecode(size) { return .refused }
       return .decoded(picture, decoder.colorSpace)
     } catch {
@@ -48,7 +48,7 @@ package struct FrameDecoder {
     }
   }
 
-  /// Lets go of the decoder, and of its memory, when there is no room for pictures of a size.
+  /// Releases the decoder, and its memory, if the budget has no room for pictures of the size.
   private mutating func mayDecode(_ size: PixelSize) -> Bool {
     guard let share, !share.take(size) else { return true }
     decoder = nil

@@ -4,8 +4,8 @@ import RTCMedia
 import RTCWire
 import Synchronization
 
-/// The pixels of all pictures that decoders may work on at a time: one budget for each remote peer, within that of the process.
-/// A decoder keeps several pictures of the size, by its codec. Any thread.
+/// A budget of pixels for the pictures of decoders: one for each remote peer, within that of the process. A decoder
+/// keeps several pictures of the size, depending on its codec. Any thread.
 package final class PictureBudget: Sendable {
   /// Bytes that a decoder holds for each pixel of its video, about: nine pictures of 4:2:0 and what waits to be shown.
   package static let bytesForPixel = 16
@@ -20,8 +20,8 @@ package final class PictureBudget: Sendable {
     self.whole = whole
   }
 
-  /// Changes what one decoder has taken.
-  /// - Returns: false when there is not so much left; then nothing has changed.
+  /// Changes the share of one decoder.
+  /// - Returns: false if the budget is exhausted; then nothing has changed.
   package func change(from old: Int, to new: Int) -> Bool {
     let isThere = used.withLock { used in
       guard new <= old || used - old + new <= pixels else { return false }
@@ -35,7 +35,7 @@ package final class PictureBudget: Sendable {
   }
 }
 
-/// What one decoder has taken of a budget; gives it back at its end.
+/// The share of one decoder in a budget; returned when it is released.
 package final class PictureShare {
   private let budget: PictureBudget
   private var taken = 0
@@ -61,8 +61,8 @@ package final class PictureShare {
 }
 
 extension ReceivedFrame {
-  /// The size that the bitstream announces; nil where it says none, as on most frames that are no key frames. Looked at before a
-  /// decoder reserves what it asks for.
+  /// The size announced in the bitstream; nil if absent, as on most frames that are not key frames. Checked before a
+  /// decoder allocates memory.
   package var announcedSize: PixelSize? {
     let data = data.span
     switch codec {

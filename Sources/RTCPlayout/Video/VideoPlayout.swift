@@ -4,8 +4,8 @@ package import RTCNet
 package import RTCPrimitives
 import Synchronization
 
-/// One received video on its way to screens: fed with whole frames by the connection's thread, it decodes them on a
-/// thread of its own and hands each to its sinks at its moment. Ends with `end`, or when nobody holds it any more.
+/// One received video: takes complete frames on the connection's thread, decodes them on a thread of its own and passes
+/// each to its sinks at its time. Ends with `end`, or with the last reference.
 package final class VideoPlayout: Sendable {
   /// A moment of the sender's that is seen at a moment of ours: what lip sync compares.
   package struct Shown: Hashable, Sendable {
@@ -19,12 +19,12 @@ package final class VideoPlayout: Sendable {
     case running, ending, ended
   }
 
-  /// What the decoding thread and everybody else share, for moments: nothing is decoded or shown meanwhile.
+  /// The state shared with the decoding thread, locked for moments, never while decoding or showing.
   private struct State: Sendable {
     var life = Life.running
     var presenter: VideoPresenter
     var sinks: [any VideoSink] = []
-    /// Those that have not been given the present frame.
+    /// Sinks that have not received the present frame.
     var newSinks: [any VideoSink] = []
     var shown: Shown?
   }
@@ -51,11 +51,11 @@ package final class VideoPlayout: Sendable {
   /// Starts the decoding thread.
   ///
   /// - Parameters:
-  ///   - decoders: what makes a decoder for each codec that is taken; used on that thread only.
+  ///   - decoders: the decoders, by codec; used on that thread only.
   ///   - budget: the pixels that may be decoded; nil: any number.
-  ///   - requestKeyFrame: called on the decoding thread when nothing but a key frame helps; must not wait.
-  ///   - whenOverBudget: called once on the decoding thread, when a picture is larger than what is left of the budget.
-  /// - Throws: when the system has no thread or no descriptor left.
+  ///   - requestKeyFrame: called on the decoding thread when a key frame is needed; must not wait.
+  ///   - whenOverBudget: called once on the decoding thread, if a picture exceeds the rest of the budget.
+  /// - Throws: if the system has no thread or no descriptor left.
   package init(
     decoders: [VideoCodec: VideoDecoderFactory], budget: PictureBudget? = nil,
     requestKeyFrame: @escaping @Sendable () -> Void, whenOverBudget: @escaping @Sendable () -> Void = {}
@@ -85,14 +85,14 @@ package final class VideoPlayout: Sendable {
   /// The sender has paused or muted the video: the time until the next frame is no freeze.
   package func notePause() { shared.state.withLock { $0.presenter.notePause() } }
 
-  /// No frame follows; what waits is not shown any more. The sinks are told soon, on the decoding thread.
+  /// Ends the video; waiting frames are not shown. The sinks are notified soon, on the decoding thread.
   package func end() {
     shared.change { state in if case .running = state.life { state.life = .ending } }
   }
 
   // MARK: Wishes
 
-  /// Shows the video to `sink` as well, the present frame at once. After the end it is told so at once.
+  /// Adds a sink, which gets the present frame at once. After the end it is notified at once.
   package func add(_ sink: any VideoSink) {
     let isOver = shared.change { state in
       if case .ended = state.life { return true }
@@ -119,10 +119,10 @@ package final class VideoPlayout: Sendable {
 
   // MARK: Reading
 
-  /// What became of the video so far.
+  /// The statistics of the video so far.
   package var statistics: VideoPlayoutStatistics { shared.state.withLock { $0.presenter.statistics } }
 
-  /// What was handed to the sinks last; nil before the first frame.
+  /// The last frame passed to the sinks; nil before the first.
   package var lastShown: Shown? { shared.state.withLock { $0.shown } }
 
   // MARK: - The decoding thread
@@ -131,9 +131,9 @@ package final class VideoPlayout: Sendable {
     _ shared: Shared, _ decoder: consuming FrameDecoder, _ requestKeyFrame: @Sendable () -> Void
   ) {
     defer { tellEnd(shared) }
-    // The process may have no descriptors left: then nothing is shown, and the sinks are told.
+    // If the process has no descriptors left, nothing is shown, and the sinks are notified.
     guard let poller = try? Poller(), (try? poller.add(shared.event.descriptor, token: 0)) != nil else { return }
-    /// What is shown now.
+    /// The present frame.
     var current: VideoFrame?
     while let (step, newSinks) = next(shared, isShowing: current != nil) {
       if let current { for sink in newSinks { sink.show(current) } }
@@ -155,7 +155,7 @@ package final class VideoPlayout: Sendable {
     }
   }
 
-  /// What to do now, and who is to be given the present frame, if there is one; nil when it is over.
+  /// The next action, and the sinks that need the present frame; nil when the video has ended.
   private static func next(_ shared: Shared, isShowing: Bool) -> (VideoPresenter.Step, [any VideoSink])? {
     let now = MonotonicClock.now()
     return shared.state.withLock { state in

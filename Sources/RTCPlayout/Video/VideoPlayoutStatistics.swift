@@ -1,7 +1,7 @@
 package import RTCMedia
 package import RTCPrimitives
 
-/// What became of one incoming video.
+/// Statistics of one incoming video.
 package struct VideoPlayoutStatistics: Hashable, Sendable {
   /// Whole frames that came.
   package var framesReceived = 0
@@ -15,7 +15,7 @@ package struct VideoPlayoutStatistics: Hashable, Sendable {
   package var framesDropped = 0
   /// Decoded, but too late to be shown beside a newer one.
   package var framesSkipped = 0
-  /// Of `framesDecoded`, those that needed no other frame.
+  /// Key frames among `framesDecoded`.
   package var keyFramesDecoded = 0
   /// Frames that the decoder refused, or had no decoder.
   package var decoderErrors = 0
@@ -29,7 +29,7 @@ package struct VideoPlayoutStatistics: Hashable, Sendable {
   package var decodeTime = TimeDelta.zero
   /// How long after its fastest possible arrival a frame is shown.
   package var delay = TimeDelta.zero
-  /// How long `delay` is to be.
+  /// The target of `delay`.
   package var targetDelay = TimeDelta.zero
   /// The size of the last frame; nil before the first.
   package var size: PixelSize?

@@ -22,16 +22,16 @@ package struct VideoPlayoutTiming: Sendable {
 
   /// When to show a picture.
   package struct Decision: Hashable, Sendable {
-    /// Never before that of the picture before it; `now` when it is late or must be shown at once.
+    /// The time to show it, never before that of the picture before; `now` if it is late or must be shown at once.
     package var showTime: Timestamp
-    /// It should have been shown already.
+    /// Whether its time has passed already.
     package var isLate: Bool
   }
 
   package struct Statistics: Hashable, Sendable {
     package var frames = 0
     package var late = 0
-    /// The delay in use, and the one that is wanted.
+    /// The delay in use, and its target.
     package var delay = TimeDelta.zero
     package var target = TimeDelta.zero
     /// How often the sender began another timeline.
@@ -44,7 +44,7 @@ package struct VideoPlayoutTiming: Sendable {
   package private(set) var statistics = Statistics()
   /// The bounds the sender asks for by the playout-delay header extension; the newest stays.
   package var requested: PlayoutDelay?
-  /// Added to what the network asks for, e.g. to wait for the sound; 0…2 s.
+  /// A delay added to the network's need, such as to wait for the sound; 0…2 s.
   package var addedDelay = TimeDelta.zero { didSet { addedDelay = max(.zero, min(.seconds(2), addedDelay)) } }
 
   private var delays = Self.newEstimate()
@@ -97,14 +97,14 @@ package struct VideoPlayoutTiming: Sendable {
     let needed = delays.quantile(options.share) + decodeTime + options.displayTime
     let own = max(options.minimumDelay, min(options.maximumDelay, needed))
     guard let requested else { return own + addedDelay }
-    // What the sender forbids, waiting for the sound may not bring back.
+    // The sender's limits also apply to the delay added for the sound.
     return max(requested.minimum, min(requested.maximum, own + addedDelay))
   }
 
   /// The sender wants each picture shown as soon as it is there.
   private var isImmediate: Bool { requested?.maximum == .zero }
 
-  /// When the picture is to be shown; `noteArrival` comes first.
+  /// The time to show the picture; call `noteArrival` before.
   package mutating func schedule(_ timestamp: RTPTimestamp, now: Timestamp) -> Decision {
     guard let baseline = delays.baseline, let newest else { return Decision(showTime: now, isLate: false) }
     let position = Extended<RTPTimestamp>(newest).nearest(timestamp).value

@@ -2,29 +2,29 @@ package import RTCEngine
 package import RTCMedia
 package import RTCPrimitives
 
-/// From coded frames as they come to frames as they are seen: when each is decoded, when it is shown, what is left out,
-/// and when only a key frame helps. Decodes nothing and reads no clock itself: whoever owns it does as `step` says.
+/// Decides for received frames when each is decoded, when it is shown, which are left out, and when a key frame is
+/// needed. It decodes nothing and reads no clock: its owner performs the actions of `step`.
 ///
-/// Frames are decoded a little ahead and wait decoded for their moment. One that comes after a rest is shown at once:
+/// Frames are decoded a little ahead and wait decoded for their time. A frame after a pause is shown at once, since
 /// there is no motion to keep even.
 package struct VideoPresenter: Sendable {
-  /// What to do next.
+  /// The next action.
   package enum Step: Sendable {
     /// Decode it and report to `noteDecoded`. `isFirst`: with a new decoder, for it is the first of its codec or of those
     /// after an error.
     case decode(ReceivedFrame, isFirst: Bool)
     case show(VideoFrame, timestamp: RTPTimestamp)
     case requestKeyFrame
-    /// Nothing before this moment, or before another frame comes.
+    /// Nothing to do before this time, or before another frame arrives.
     case wait(until: Timestamp)
   }
 
-  /// What became of a frame that was to be decoded.
+  /// The result of decoding a frame.
   package enum Outcome: Sendable {
-    /// The samples, nil when the frame shows nothing, and what they mean, as far as the bitstream says.
+    /// The samples, nil if the frame shows nothing, and their colour space in the bitstream.
     case decoded(PixelBuffer?, ColorSpace?)
     case refused
-    /// There is no decoder to be had.
+    /// There is no decoder for the codec.
     case noDecoder
   }
 
@@ -54,7 +54,7 @@ package struct VideoPresenter: Sendable {
   private static let firstPause = TimeDelta.milliseconds(500)
   private static let longestPause = TimeDelta.seconds(8)
 
-  /// What there are decoders for.
+  /// The codecs with decoders.
   private let codecs: Set<VideoCodec>
   private var buffer = FrameBuffer()
   private var ready: [Ready] = []
@@ -102,7 +102,7 @@ package struct VideoPresenter: Sendable {
     return buffer.isEmpty
   }
 
-  /// The sender has paused or was muted: what comes now is no freeze.
+  /// The sender has paused or was muted: the gap is not a freeze.
   package mutating func notePause() { freezeDetector.notePause() }
 
   /// No frame follows: what waits is left out.
@@ -209,8 +209,8 @@ package struct VideoPresenter: Sendable {
     }
   }
 
-  /// What the header extension says goes before what the bitstream says. But FFmpeg's decoders, when the bitstream says full
-  /// range, hand out limited range and say so.
+  /// The header extension has priority over the bitstream. However, if the bitstream says full range, FFmpeg's decoders
+  /// output limited range and say so.
   private static func colorSpace(of frame: ReceivedFrame, own: ColorSpace?) -> ColorSpace {
     if frame.colorSpace?.range == .full, frame.codec == .h264 || frame.codec == .av1, let own { return own }
     return frame.colorSpace ?? own ?? .bt601Limited

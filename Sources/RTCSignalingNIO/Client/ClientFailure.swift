@@ -49,7 +49,7 @@ enum ClientFailure {
     }
   }
 
-  /// What a server that speaks TLS does with a request in the clear is one of these.
+  /// A plain-text request to a server that speaks TLS ends with one of these errors.
   private static func hint(_ address: WebAddress) -> String {
     address.scheme == .http ? "; the server may expect https:// or wss://" : ""
   }

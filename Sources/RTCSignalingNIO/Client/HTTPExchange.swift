@@ -4,7 +4,7 @@ import NIOPosix
 import RTCDTLS
 import RTCSignaling
 
-/// One HTTP/1.1 request and its answer, on a connection of its own (RFC 9112). Follows no redirects, and takes no notice of
+/// One HTTP/1.1 request and its response, on a connection of its own (RFC 9112). Follows no redirects, and ignores
 /// proxies in the environment.
 struct HTTPExchange: Sendable {
   struct Answer: Sendable {
@@ -16,7 +16,7 @@ struct HTTPExchange: Sendable {
   enum Failure: Error {
     /// The deadline has come.
     case timeout
-    /// The same, and the server has not even got through the TLS handshake.
+    /// A time-out during the TLS handshake.
     case handshakeTimeout
     /// The answer's body is longer than `bodyLimit`.
     case bodyTooLong

@@ -2,7 +2,7 @@ package import NIOCore
 package import NIOHTTP1
 import RTCSignaling
 
-/// Reads the head of an HTTP/1.1 response, as its bytes come (RFC 9112 §2 to §5). What follows the head stays unread.
+/// Reads the head of an HTTP/1.1 response incrementally (RFC 9112 §2 to §5). The bytes after the head stay unread.
 package struct HTTPResponseHeadReader {
   /// The most bytes a head may have.
   package static let mostBytes = 16 * 1024

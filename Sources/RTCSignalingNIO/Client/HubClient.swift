@@ -2,17 +2,17 @@ import NIOCore
 import NIOPosix
 public import RTCSignaling
 
-/// A client of the hub, by WebSocket (`ws://`, `wss://`): registers under a name, sends to others, and comes back by itself
-/// when the connection breaks. Connect once, close once; who lets go of the client closes it.
+/// A client of the hub, by WebSocket (`ws://`, `wss://`): registers under a name, sends to other peers, and reconnects
+/// by itself when the connection breaks. Connect once, close once; releasing the client closes it.
 ///
 ///     let hub = HubClient(address: address, token: nil)
 ///     let registration = try await hub.connect(as: "alice")
 ///     hub.send(.signal(data: CallSignal(call: id, .ring()).json), to: "bob")
 ///     for await event in hub.events { … }
 ///
-/// Calls may come from any thread and do not wait; what is sent leaves in the order of the calls.
+/// Calls may come from any thread and do not wait; messages are sent in the order of the calls.
 public final class HubClient: Sendable {
-  /// How a client connects, and what it puts up with.
+  /// The connection's settings and time limits.
   public struct Configuration: Sendable {
     /// Time-outs, pauses between attempts, and how much waits while there is no connection.
     public var session = HubSession.Options()
@@ -30,14 +30,15 @@ public final class HubClient: Sendable {
     public init() {}
   }
 
-  /// What happens, from `connect` on; ends after `ended`. For one reader; one that falls more than 4,096 behind loses the
-  /// oldest.
+  /// Events from `connect` on; ends after `ended`. For one reader; a reader that is more than 4,096 events behind loses
+  /// the oldest.
   public let events: AsyncStream<HubClientEvent>
 
   private let eventLoop: any EventLoop
   private let link: NIOLoopBoundBox<HubLink>
 
-  /// A client that does nothing before `connect`; `token` is what the hub asks its clients for.
+  /// Makes a client that does nothing before `connect`.
+  /// - Parameter token: the hub's token.
   public init(address: HubAddress, token: String? = nil, configuration: Configuration = Configuration()) {
     let (events, continuation) = AsyncStream.makeStream(
       of: HubClientEvent.self, bufferingPolicy: .bufferingNewest(4096))
@@ -85,7 +86,7 @@ public final class HubClient: Sendable {
   /// Asks who else is there; the answer is `HubClientEvent.present`.
   public func list() { handle(.list) }
 
-  /// Asks who else is there, and to be told from now on who comes and goes.
+  /// Requests the list of other peers and its changes.
   public func follow() { handle(.follow) }
 
   /// Gives the name back and ends. Returns when the goodbye is out; may be called again.

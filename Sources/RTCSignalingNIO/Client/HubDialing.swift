@@ -13,7 +13,7 @@ package enum HubDialing {
   }
 
   /// The future is the loop's.
-  /// - Parameter makeOwner: who is to listen on the connection, made when the handshake is done.
+  /// - Parameter makeOwner: makes the owner of the connection, when the handshake is done.
   package static func connect<Owner: WebSocketOwner>(
     to address: HubAddress, _ configuration: HubClient.Configuration, on eventLoop: any EventLoop,
     _ makeOwner: @escaping @Sendable (any EventLoop) -> Owner
@@ -40,7 +40,7 @@ package enum HubDialing {
         switch result {
         case .failure(let error): promise.fail(error)
         case .success(let channel):
-          // A server that never answers must not keep the attempt for ever; nor one that closes without a word.
+          // A server that does not answer must not keep the attempt for ever; nor one that closes without an answer.
           channel.closeFuture.whenComplete { _ in promise.fail(ChannelError.eof) }
           channel.eventLoop.scheduleTask(in: .nanoseconds(configuration.session.timeout.nanoseconds)) {
             promise.fail(ChannelError.connectTimeout(.nanoseconds(configuration.session.timeout.nanoseconds)))

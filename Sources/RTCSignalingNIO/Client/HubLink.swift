@@ -14,7 +14,7 @@ final class HubLink {
   private var session: HubSession?
   private var whenDecided: ((Result<HubRegistration, HubClientError>) -> Void)?
   private var socket: HubSocket?
-  /// Of the attempt to connect that counts; what others report is ignored.
+  /// The number of the present attempt to connect; reports of others are ignored.
   private var attempt: UInt64 = 0
   private let timer: DeadlineTimer
 
@@ -108,7 +108,7 @@ final class HubLink {
     }
   }
 
-  /// What a socket has to tell.
+  /// Handles an input of a socket.
   func hear(_ input: HubSession.Input, from number: UInt64) {
     guard number == attempt else { return }
     if case .closed = input { socket = nil }

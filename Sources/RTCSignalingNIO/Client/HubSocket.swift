@@ -2,7 +2,7 @@ import NIOCore
 import NIOWebSocket
 import RTCSignaling
 
-/// Whom a socket tells what comes, and as whose.
+/// The link that a socket reports to, with the socket's number.
 struct NumberedLink {
   var link: HubLink
   var number: UInt64
@@ -14,7 +14,7 @@ struct NumberedLink {
 final class HubSocket: WebSocketOwner {
   var link: NumberedLink?
   private var socket: WebSocketConnection?
-  /// What the hub said when it closed.
+  /// The hub's close code.
   private var code: UInt16?
   private let gone: EventLoopPromise<Void>
 
@@ -47,6 +47,6 @@ final class HubSocket: WebSocketOwner {
 
   func ping() { socket?.send(.ping, ByteBuffer()) }
 
-  /// After what was sent before.
+  /// Closes the socket after the messages sent before.
   func goodbye() { socket?.close(.normalClosure) }
 }

@@ -3,14 +3,15 @@ import NIOHTTP1
 import NIOPosix
 package import RTCSignaling
 
-/// Sends the requests of a `WHIPSession` (RFC 9725), each on a connection of its own. Call `shutdown()` before the last
-/// reference goes.
+/// Sends the requests of a `WHIPSession` (RFC 9725), each on a connection of its own. Call `shutdown()` before
+/// releasing it.
 package final class WHIPClient: Sendable {
   /// How requests are made.
   package struct Configuration: Sendable {
-    /// Seconds for an offer with its answer, from the host's name to the last byte; each redirect anew.
+    /// Time limit in seconds for an offer with its answer, from resolving the name to the last byte; for each redirect
+    /// again.
     package var timeout: Int64 = 10
-    /// Seconds for every other request: what they say is soon out of date.
+    /// Time limit in seconds for every other request, whose content is soon outdated.
     package var amendTimeout: Int64 = 5
     /// Bytes of an answer's body.
     package var bodyLimit = 262_144
@@ -26,13 +27,13 @@ package final class WHIPClient: Sendable {
   /// Chosen at random.
   private let name = SignedLink.freshID() + SignedLink.freshID()
 
-  /// A client with a thread of its own, which `shutdown()` ends.
+  /// Makes a client with a thread of its own, which `shutdown()` ends.
   package init(configuration: Configuration = Configuration()) {
     self.configuration = configuration
     group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   }
 
-  /// Sends a request and returns the answer, whatever its status; follows no redirects.
+  /// Sends a request and returns the response, with any status; follows no redirects.
   package func send(_ request: WHIPRequest) async throws(WHIPError) -> WHIPResponse {
     var exchange = HTTPExchange(request.target)
     exchange.method = HTTPMethod(rawValue: request.method.rawValue)
@@ -57,7 +58,7 @@ package final class WHIPClient: Sendable {
     }
   }
 
-  /// Ends the client's thread and whatever request still runs; the client cannot be used afterwards.
+  /// Ends the client's thread and all pending requests; the client cannot be used afterwards.
   package func shutdown() async {
     try? await group.shutdownGracefully()
   }

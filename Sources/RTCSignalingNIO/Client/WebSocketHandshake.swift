@@ -2,8 +2,9 @@ import NIOCore
 import NIOHTTP1
 import NIOWebSocket
 
-/// The opening handshake of a WebSocket client (RFC 6455 §4.1). It gives way to the WebSocket in the turn of the loop that
-/// brings the answer: NIO's own does so a turn later, and a server that speaks and ends at once is then not heard.
+/// The opening handshake of a WebSocket client (RFC 6455 §4.1). The WebSocket replaces it in the turn of the loop that
+/// brings the response: NIO's own does so a turn later, and loses the messages of a server that sends and closes at
+/// once.
 final class WebSocketHandshake<Owner>: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -45,7 +46,7 @@ final class WebSocketHandshake<Owner>: ChannelInboundHandler, RemovableChannelHa
     received.writeBuffer(&bytes)
     do {
       while let head = try reader.read(&received) {
-        // What comes before the answer says nothing (RFC 9110 §15.2).
+        // Interim responses are ignored (RFC 9110 §15.2).
         if head.status.code < 200, head.status != .switchingProtocols { continue }
         return try take(head, context)
       }
@@ -62,7 +63,7 @@ final class WebSocketHandshake<Owner>: ChannelInboundHandler, RemovableChannelHa
     guard
       head.headers[canonicalForm: "upgrade"].contains(where: { $0.lowercased() == "websocket" }),
       head.headers[canonicalForm: "connection"].contains(where: { $0.lowercased() == "upgrade" }),
-      // None was asked for.
+      // The request asked for none.
       head.headers["sec-websocket-extensions"].isEmpty, head.headers["sec-websocket-protocol"].isEmpty,
       upgrader.shouldAllowUpgrade(upgradeResponse: head)
     else { throw NIOHTTPClientUpgradeError.responseProtocolNotFound }

@@ -53,7 +53,7 @@ final class HubConnection: WebSocketOwner {
     host.gone(id, parting)
   }
 
-  // MARK: What the hub asks for
+  // MARK: Actions of the hub
 
   func send(_ text: String) {
     guard let socket else { return }
@@ -65,7 +65,7 @@ final class HubConnection: WebSocketOwner {
 
   func ping() { socket?.send(.ping, ByteBuffer()) }
 
-  /// After what was sent before.
+  /// Closes after the messages sent before.
   func close(code: UInt16, reason: String) { socket?.close(WebSocketErrorCode(codeNumber: Int(code)), reason: reason) }
 
   func abort() { socket?.abort() }

@@ -33,7 +33,7 @@ final class HubHost {
   var counters: HubCounters { hub.counters }
   var isEmpty: Bool { connections.isEmpty }
 
-  /// A connection is there; returns what the hub knows it by.
+  /// Adds a connection; returns its identifier in the hub.
   func admit(_ connection: HubConnection) -> HubConnectionID {
     nextID += 1
     let id = HubConnectionID(nextID)

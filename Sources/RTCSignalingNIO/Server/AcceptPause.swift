@@ -1,8 +1,8 @@
 import Logging
 import NIOCore
 
-/// Stands first in the listener's pipeline, and takes no connection for a second when the system refused one: for want of
-/// descriptors the listener would stay readable, and NIO would ask again without end.
+/// The first handler of the listener: pauses accepting for a second when the system refused a connection. Without
+/// descriptors the listener would stay readable, and NIO would retry without end.
 final class AcceptPause: ChannelInboundHandler {
   typealias InboundIn = Channel
 

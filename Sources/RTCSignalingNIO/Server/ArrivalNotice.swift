@@ -1,7 +1,7 @@
 import NIOCore
 
-/// Stands before the HTTP decoder and tells the connection that bytes came, so that the time a client has for its
-/// request begins with the first byte and not with the head, which a slow client may never finish.
+/// A handler before the HTTP decoder that reports the arrival of bytes, so that the time limit of a request begins with
+/// its first byte and not with its head, which a slow client may never finish.
 final class ArrivalNotice: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer

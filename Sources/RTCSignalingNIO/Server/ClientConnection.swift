@@ -19,13 +19,13 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   private enum Phase {
-    /// Nothing of the next request is here.
+    /// No byte of the next request has arrived.
     case idle
     /// Bytes are here, the head is not whole.
     case arriving
     /// The head is whole, the body is not; so many bytes of it came.
     case reading(Exchange, count: Int)
-    /// The cast has been asked; the number tells its answer from a belated one.
+    /// The cast was asked; the number distinguishes its answer from a late one.
     case waiting(Exchange, number: UInt64)
     case answering
     /// The answer that ends the connection is out; the client may still be sending.
@@ -39,11 +39,11 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
   private var body = ByteBuffer()
   private var timer: Scheduled<Void>?
   private var questionNumber: UInt64 = 0
-  /// The client's address, as a proxy has told it by the PROXY protocol.
+  /// The client's address in the PROXY protocol.
   private var told: String?
-  /// The address of whoever made the request at hand.
+  /// The address of the client of the present request.
   private var remote = ""
-  /// Where the client is when `remote` is of a proxy on this machine; nil: not known.
+  /// The client's own address if `remote` is that of a proxy on this machine; nil: unknown.
   private var place: IPAddress?
   /// A request was answered.
   private var hasAnswered = false
@@ -74,7 +74,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     return false
   }
 
-  /// The address of whoever has made the connection, or has had a proxy make it.
+  /// The address of the client of a connection, possibly behind a proxy.
   func address(of channel: any Channel) -> String { told ?? channel.clientAddress }
 
   func channelInactive(context: ChannelHandlerContext) {
@@ -169,7 +169,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
       let sessions = registry.sessions
       ask(exchange) { .reply(.health(await sessions.status(), hub: counters, detail: detail)) }
     case .snapshot(let grant, let client):
-      // It shows what a session shows: for a link of so many uses it is one, of the client that connects next.
+      // A snapshot shows the content of a session: for a link with limited uses it is one use, of the client that
+      // connects next.
       do throws(AccessRefusal) { try registry.gate.use(grant, client: client, now: .now) } catch {
         registry.audit(AuditEvent(error, right: .watch, by: grant.credential, from: remote))
         return answer(.refusal(error), exchange)
@@ -220,7 +221,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
   private enum Outcome: Sendable {
     case reply(HTTPReply)
     case opened(WHEPAnswer, Opening, [ICEServer])
-    /// The offer was refused, and what it was let in by is not used.
+    /// The offer was refused, and its grant is not used.
     case unopened(WHEPRefusal, Opening)
   }
 
@@ -231,11 +232,11 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     var offer: String
     var grant: AccessGrant
     var client: String?
-    /// It was counted as a use of the link.
+    /// Whether it was counted as a use of the link.
     var isCounted = false
   }
 
-  /// Everything but offers: what is to become of it decides the reply.
+  /// Requests other than offers; the target decides the reply.
   private func amend(
     _ door: SignalingDoor, _ exchange: Exchange,
     _ question: @escaping @Sendable (any OfferSessions) async throws(WHEPRefusal) -> HTTPReply
@@ -424,7 +425,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
   func abort() { close() }
 
-  /// It has not been answered anything, and nothing is being done for it.
+  /// It has no reply yet, and none is being made.
   var isUnfinished: Bool {
     switch phase {
     case .idle, .arriving, .reading: !hasAnswered

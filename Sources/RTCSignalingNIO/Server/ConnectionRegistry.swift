@@ -6,9 +6,9 @@ import RTCDTLS
 import RTCPrimitives
 import RTCSignaling
 
-/// What the connections of one server share. Lives on the server's event loop and nowhere else.
+/// The shared state of one server's connections. Lives on the server's event loop only.
 final class ConnectionRegistry {
-  /// Who is let in.
+  /// The access control.
   let gate: AccessGate
   private let router: RequestRouter
   let limits: ServerLimits
@@ -16,7 +16,7 @@ final class ConnectionRegistry {
   private let publications: (any OfferSessions)?
   let logger: Logger
   let isSecure: Bool
-  /// Headers that every answer carries, whatever it is.
+  /// Headers of every response.
   let commonHeaders: [HTTPReply.Header]
   private let front: ServedPage
   private let viewer: ServedPage
@@ -29,20 +29,20 @@ final class ConnectionRegistry {
   private var crowdWarning = RepeatedWarning()
   private let auditLog: @Sendable (AuditEvent) -> Void
   private var wrongTokenWarning = RepeatedWarning()
-  /// Questions put to the cast that it has not answered yet, and how many of them are offers.
+  /// The number of pending questions to the cast, and how many of them are offers.
   private var questions = 0
   private var waitingOffers = 0
   private var state = State.open
   /// Sessions that were opened by a signed link, by their names.
   private var linkedSessions: [String: LinkedSession] = [:]
 
-  /// How many of them there are when those that have ended are looked for.
+  /// The number at which ended sessions are removed.
   private var sweepAt = 64
 
   private struct LinkedSession {
     var door: SignalingDoor
     var link: String
-    /// What its client calls itself, where the link is for so many.
+    /// The client's identifier, if the link has limited uses.
     var client: String?
     /// Closes it when the link's time is over.
     var end: Scheduled<Void>?
@@ -78,8 +78,8 @@ final class ConnectionRegistry {
       case .viewer: viewer
       case .hub(let html): ServedPage(html, ancestors: configuration.frameAncestors)
       }
-    // A browser that has to be told to trust a certificate takes no notice of it (RFC 6797 §8.1); one on this machine would
-    // ask other servers of localhost for TLS too.
+    // Browsers ignore it for certificates that they do not trust by default (RFC 6797 §8.1); on this machine, a browser
+    // would also require TLS of other servers on localhost.
     let isStrict = configuration.tls?.isVouchedFor == true && !configuration.listen.host.isLoopback
     commonHeaders =
       RequestRouter.commonHeaders
@@ -91,7 +91,7 @@ final class ConnectionRegistry {
     hub?.audit = { [weak self] in self?.audit($0) }
   }
 
-  /// What to do with a request.
+  /// The verdict on a request.
   func judge(_ head: RequestHead, from address: String) -> RequestRouter.Verdict {
     router.judge(head, from: address, now: .now) { audit($0) }
   }
@@ -107,8 +107,8 @@ final class ConnectionRegistry {
 
   func isTrustedProxy(_ address: String) -> Bool { ForwardedAddress.isTrusted(address, trustedProxies) }
 
-  /// Whose request it is, by the address of its connection and, where that is a trusted proxy's, by what the proxy says; nil where
-  /// the proxy passes on what contradicts it.
+  /// The client of a request, by the address of its connection or, if that is a trusted proxy's, by the proxy's
+  /// headers; nil if these contradict each other.
   func client(of address: String, _ head: HTTPRequestHead) -> String? {
     guard !trustedProxies.isEmpty else { return address }
     return ForwardedAddress.client(
@@ -122,7 +122,7 @@ final class ConnectionRegistry {
 
   private static var hostName: String {
     var bytes = [UInt8](repeating: 0, count: 256)
-    // The call is told the array's size less one, so that a zero stays at its end.
+    // The call gets the array's size less one, so that a zero stays at its end.
     let isThere = unsafe bytes.withUnsafeMutableBytes { buffer in
       unsafe gethostname(buffer.baseAddress!.assumingMemoryBound(to: CChar.self), 255)
     }
@@ -154,7 +154,7 @@ final class ConnectionRegistry {
   /// A year: sessions do not last longer.
   private static let longestTimer: Int64 = 31_536_000
 
-  /// A link is over: who came by it is told and goes.
+  /// Ends all sessions of a link, and notifies its clients.
   func endAll(of link: String) {
     audit(AuditEvent(.revoked, by: .link(link)))
     hub?.handle(.revoked(link))
@@ -182,7 +182,7 @@ final class ConnectionRegistry {
     }
   }
 
-  /// What was refused, of viewers and publications.
+  /// The number of refusals of viewers and publications.
   var refusals: [RefusalCounts.Subject: UInt64] {
     sessions.refusals.merging(publications?.refusals ?? [:]) { $0 + $1 }
   }
@@ -198,14 +198,14 @@ final class ConnectionRegistry {
 
   enum Admission {
     case welcome
-    /// Over the limit: told so, then closed.
+    /// Over the limit: the client gets a response, then the connection is closed.
     case crowded
-    /// So far over the limit that waiting for it to have read that is not affordable.
+    /// So far over the limit that even a response is too expensive.
     case refused
   }
 
-  /// Takes a connection in. When there are too many, the oldest one that has not been answered anything gives way, of the
-  /// network that has most connections: whoever opens connections and says nothing keeps nobody out.
+  /// Admits a connection. If there are too many, the oldest unanswered one of the network with most connections is
+  /// closed in its place, so that silent connections keep no client out.
   func admit(_ connection: ClientConnection, from address: String) -> Admission {
     guard case .open = state, connections.count < limits.connections + 64 else { return .refused }
     let network = ClientNetwork(address)
@@ -269,7 +269,7 @@ final class ConnectionRegistry {
 
   var isOpen: Bool { if case .open = state { true } else { false } }
 
-  /// Succeeds with true when nothing is left, with false when the cast still owes answers after the grace.
+  /// Succeeds with true if nothing is left, with false if the cast still owes answers after the grace period.
   func drain() -> EventLoopFuture<Bool> {
     let promise = eventLoop.makePromise(of: Bool.self)
     state = .draining(promise)

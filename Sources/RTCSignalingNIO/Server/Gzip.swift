@@ -6,8 +6,8 @@ enum Gzip {
   private static let windowBits: Int32 = 15 + 16
   private static let memoryLevel: Int32 = 8
 
-  /// As small as zlib makes it: some 5 ms for a page of 80 kB.
-  /// - Returns: nil where zlib has no memory.
+  /// Compresses with zlib's best level: some 5 ms for a page of 80 kB.
+  /// - Returns: nil if zlib has no memory.
   static func compress(_ bytes: [UInt8]) -> [UInt8]? {
     var stream = unsafe z_stream()
     guard
@@ -18,7 +18,7 @@ enum Gzip {
     defer { unsafe deflateEnd(&stream) }
     var input = bytes
     let room = unsafe Int(deflateBound(&stream, UInt(bytes.count)))
-    // Both arrays outlive the call: zlib keeps no pointer that it uses after `deflate` has said that it is at the end.
+    // Both arrays outlive the call: zlib uses no pointer after `deflate` has reported the end.
     let output = unsafe [UInt8](unsafeUninitializedCapacity: room) { output, count in
       unsafe input.withUnsafeMutableBufferPointer { input in
         unsafe (stream.next_in, stream.avail_in) = (input.baseAddress, UInt32(input.count))

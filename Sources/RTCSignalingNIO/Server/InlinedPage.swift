@@ -1,11 +1,11 @@
-/// A page of several files in one piece. It is kept as HTML that refers to its styles and scripts by lines of their own, so that
-/// a browser can open the folder as it is; here each of those lines becomes what it refers to.
+/// A page of several files as one. Its source is HTML that refers to its styles and scripts by lines of their own, so
+/// that a browser can open the folder directly; here each of those lines is replaced by the file.
 struct InlinedPage {
   private var parts: [(reference: String, opening: String, content: [UInt8], closing: String)] = []
 
   /// - Parameters:
-  ///   - styles: by the address that the page has for each.
-  ///   - scripts: likewise.
+  ///   - styles: by their addresses in the page.
+  ///   - scripts: by their addresses in the page.
   init(styles: [(String, [UInt8])] = [], scripts: [(String, [UInt8])]) {
     parts += styles.map { ("<link rel=\"stylesheet\" href=\"\($0.0)\">", "<style>\n", $0.1, "</style>") }
     parts += scripts.map { ("<script src=\"\($0.0)\"></script>", "<script>\n", $0.1, "</script>") }

@@ -12,7 +12,7 @@ struct Listeners {
   let takesIPv4: Bool
   let takesIPv6: Bool
   let port: UInt16
-  /// Where a program on this machine connects to.
+  /// The host that programs on this machine connect to.
   let localHost: HostName
 
   init(_ bootstrap: ServerBootstrap, at address: ListenAddress) async throws {

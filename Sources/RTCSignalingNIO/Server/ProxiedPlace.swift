@@ -3,14 +3,14 @@ import NIOHTTP1
 import RTCPrimitives
 import RTCSignaling
 
-/// Where a client is that comes through a proxy on this machine, such as one in front of a VPN's address.
+/// Finds the address of a client behind a proxy on this machine, such as one in front of a VPN's address.
 enum ProxiedPlace {
-  /// The client's address as the proxy tells it, or the address of this machine by which the client reached the proxy.
+  /// The client's address in the proxy's headers, or the address of this machine by which the client reached the proxy.
   ///
-  /// It decides which addresses of this machine the client is told, and nothing else: limits count `remote`. So a proxy
-  /// that is not trusted may say it, too. A name in `Host` says nothing, nor does an address of another machine.
-  /// - Parameter remote: the address of the connection, or what a trusted proxy says.
-  /// - Returns: nil when `remote` is not of this machine, or nothing is known.
+  /// It only decides which addresses of this machine the client is offered: limits count `remote`. So an untrusted
+  /// proxy may state it, too. A name in `Host` is of no use, nor is an address of another machine.
+  /// - Parameter remote: the address of the connection, or the one stated by a trusted proxy.
+  /// - Returns: nil if `remote` is not of this machine, or nothing is known.
   static func of(_ remote: String, host: String?, _ headers: HTTPHeaders) -> IPAddress? {
     guard ClientNetwork(remote).isLoopback else { return nil }
     let client = ForwardedAddress.nearest(

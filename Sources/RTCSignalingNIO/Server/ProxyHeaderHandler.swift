@@ -1,8 +1,8 @@
 import NIOCore
 import RTCSignaling
 
-/// Stands first in the pipeline of a trusted proxy's connection: takes the header of the PROXY protocol away, if there is one, and
-/// tells whose connection it is. Then it goes.
+/// The first handler of a trusted proxy's connection: removes the header of the PROXY protocol, if there is one, and
+/// reports the client's address. Then it removes itself.
 final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -20,13 +20,13 @@ final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
     case .absent: leave(context)
     case .header(let header):
       held.moveReaderIndex(forwardBy: header.length)
-      // One that is sent away is not read any further.
+      // A refused connection is not read any further.
       if let source = header.source, !connection.comes(from: source.description) { held.clear() }
       leave(context)
     }
   }
 
-  /// Hands on what follows the header.
+  /// Forwards the bytes after the header.
   private func leave(_ context: ChannelHandlerContext) {
     if held.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(held)) }
     _ = context.pipeline.syncOperations.removeHandler(self)

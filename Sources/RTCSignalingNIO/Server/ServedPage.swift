@@ -1,7 +1,7 @@
 import RTCDTLS
 import RTCSignaling
 
-/// A page with what it may do. Lives on the server's event loop.
+/// A page with its security policy. Lives on the server's event loop.
 final class ServedPage {
   private let plain: HTTPReply.Representation
   /// Made when it is first asked for: a cast that only publishes never serves a page.

@@ -8,38 +8,38 @@ public import RTCPrimitives
 public import RTCSignaling
 import Synchronization
 
-/// What a signaling server is to do.
+/// The configuration of a signaling server.
 public struct SignalingServerConfiguration: Sendable {
-  /// Where to listen; port 0 lets the system choose.
+  /// The address to listen at; port 0 lets the system choose.
   public var listen: ListenAddress
-  /// Who is let in. Unless said otherwise, whoever has the server's `link`, which carries a secret made for it.
+  /// The access control. By default a secret is made, and only clients with the server's `link` are admitted.
   public var gate: AccessGate
-  /// Further names under which the server is known, such as that of a proxy in front of it.
+  /// Further names of the server, such as that of a proxy in front of it.
   public var hostNames: [String]
   /// How much clients may have: sizes, counts and time-outs.
   public var limits: ServerLimits
-  /// What its hub is to do; nil for none.
+  /// The configuration of its hub; nil: no hub.
   public var hub: HubConfiguration?
-  /// Told who comes to the hub and who goes, on the server's thread; must not wait.
+  /// Receives events of the hub, on the server's thread; must not wait.
   public var whenHubChanges: @Sendable (HubNews) -> Void = { _ in }
-  /// What `GET /` serves; the viewer page is at `/watch` as well.
+  /// The page for `GET /`; the viewer page is at `/watch` as well.
   public var frontPage = FrontPage.viewer
   /// Certificate and key; nil for plain HTTP.
   public var tls: TLSIdentity?
-  /// Takes what is published by WHIP; nil for nothing.
+  /// Receives publications by WHIP; nil: none.
   public var publications: (any OfferSessions)?
   /// Web sites, as `https://host`, whose pages may use this server while it is open; `*` for all.
   public var origins: [String] = []
   /// Web sites, as `https://host`, whose pages may show those of this server in a frame; `*` for all.
   public var frameAncestors: [String] = []
-  /// Proxies in front of the server. A request from one of them comes from the client that the proxy names in `Forwarded` or
-  /// `X-Forwarded-For`; from other addresses these headers have no effect.
-  /// The same is true of what they say in the PROXY protocol at the beginning of a connection.
+  /// Proxies in front of the server. A request from one of them belongs to the client that the proxy names in
+  /// `Forwarded` or `X-Forwarded-For`, or in the PROXY protocol at the beginning of a connection; from other addresses,
+  /// these are ignored.
   public var trustedProxies: [AddressPrefix] = []
   /// Takes each decision about access, on the server's thread; must not wait.
   public var audit: @Sendable (AuditEvent) -> Void = { _ in }
 
-  /// What `GET /` can serve.
+  /// The pages for `GET /`.
   public enum FrontPage: Sendable, Equatable {
     case viewer
     /// A page that connects to the hub.
@@ -59,14 +59,14 @@ public struct SignalingServerConfiguration: Sendable {
   }
 }
 
-/// An HTTP or HTTPS server with the viewer page at `/`, WHEP at `/whep`, WHIP at `/whip` where something is to be published,
-/// and the state of the cast at `/health`; with a hub also `/hub`, `/peerjs` and `/skyrtc` by WebSocket and `/metrics`.
+/// An HTTP or HTTPS server with the viewer page at `/`, WHEP at `/whep`, WHIP at `/whip` if configured, and the state
+/// of the cast at `/health`; with a hub also `/hub`, `/peerjs` and `/skyrtc` by WebSocket and `/metrics`.
 ///
-/// All of it runs on one event-loop thread of its own; the sessions are asked on the cooperative pool.
+/// It runs on one event-loop thread of its own; the sessions are called on the cooperative pool.
 public final class SignalingServer: Sendable {
-  /// Where it listens, with the port that the system chose.
+  /// The address of the server, with the port that the system chose.
   public let address: ListenAddress
-  /// Where a program on this machine reaches it.
+  /// The address for programs on this machine.
   public let localAddress: ListenAddress
   /// Whether clients reach it by IPv4; by both versions for `[::]`, where the machine has both.
   public let takesIPv4: Bool
@@ -119,7 +119,7 @@ public final class SignalingServer: Sendable {
     self.registry = registry
   }
 
-  /// A signed link lets nobody in any more; those who came by it are told, and their sessions end.
+  /// Revokes a signed link; its clients are notified, and their sessions end.
   /// - Parameter link: the link, its token, or its identifier.
   /// - Returns: its identifier.
   @discardableResult
@@ -130,8 +130,8 @@ public final class SignalingServer: Sendable {
     return id
   }
 
-  /// Takes no more connections, lets running requests end within the grace, then closes what is left. Returns when the
-  /// port is free; may be called again and from several tasks.
+  /// Accepts no more connections, lets pending requests finish within the grace period, then closes the rest. Returns
+  /// when the port is free; may be called again and from several tasks.
   public func shutdown() async {
     let task = stopping.withLock { running in
       let task = running ?? Task { await self.stop() }
@@ -187,7 +187,7 @@ public final class SignalingServer: Sendable {
       }
   }
 
-  /// What a server that speaks TLS says to a client that does not (RFC 2817, section 4.2).
+  /// The response of a TLS server to a plain-text client (RFC 2817, section 4.2).
   private static let plainAnswer: [UInt8] = {
     let sentence =
       "This server accepts secure connections only: use https:// instead of http://, or wss:// instead of ws://.\n"

@@ -11,7 +11,7 @@ public enum SignalingServerError: Error, Sendable, Equatable, CustomStringConver
   /// The certificate or its key cannot be used; half a sentence that says why.
   case badCertificate(String)
 
-  /// A sentence for whoever started the server: what failed and, where it helps, what to do.
+  /// A sentence for the user: the failure and, if possible, the remedy.
   public var description: String {
     switch self {
     case .portTaken(let address):

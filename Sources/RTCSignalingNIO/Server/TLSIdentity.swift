@@ -1,12 +1,12 @@
 import RTCDTLS
 
-/// What an HTTPS server shows: a chain of certificates, its own first, and the key of that one, both in PEM.
+/// The identity of an HTTPS server: a chain of certificates, its own first, and the key, both in PEM.
 public struct TLSIdentity: Sendable, Equatable {
-  /// PEM: the server's own certificate, then those that lead to a trusted one.
+  /// PEM: the server's own certificate, then the chain to a trusted one.
   public var certificates: [UInt8]
   /// PEM: the key of the first certificate, not encrypted.
   public var privateKey: [UInt8]
-  /// Browsers trust it without being told to: others than those that were made here and vouch for themselves.
+  /// Whether browsers trust it by default: true except for self-signed certificates made here.
   public var isVouchedFor: Bool
 
   /// Bytes of PEM files; they are checked when the server starts, which throws `badCertificate`.

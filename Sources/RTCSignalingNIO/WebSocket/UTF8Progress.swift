@@ -1,15 +1,16 @@
-/// Whether bytes are UTF-8 (RFC 3629), as far as they have come: a message of many frames is refused at its first wrong
-/// byte, wherever its frames are cut.
+/// Validates UTF-8 (RFC 3629) incrementally: a message of many frames is refused at its first wrong byte, wherever its
+/// frames are split.
 struct UTF8Progress {
   /// Bytes of the last character that are still to come.
   private var missing = 0
-  /// What the next of them may be: narrower where the character would be overlong, a surrogate, or beyond U+10FFFF.
+  /// The allowed values of the next byte: narrower where the character would be overlong, a surrogate, or beyond
+  /// U+10FFFF.
   private var allowed: ClosedRange<UInt8> = 0x80...0xBF
 
   /// No character is cut off.
   var isComplete: Bool { missing == 0 }
 
-  /// False if the bytes cannot follow what came before.
+  /// False if the bytes cannot follow those before.
   mutating func take(_ bytes: some Sequence<UInt8>) -> Bool {
     for byte in bytes {
       if missing > 0 {

@@ -44,9 +44,9 @@ package final class WebSocketConnection: ChannelInboundHandler {
     }
   }
 
-  // MARK: What the owner asks for
+  // MARK: Actions of the owner
 
-  /// Nothing follows a close frame.
+  /// Sends a message; nothing follows a close frame.
   package func send(_ opcode: WebSocketOpcode, _ data: ByteBuffer, _ promise: EventLoopPromise<Void>? = nil) {
     guard maySend else {
       promise?.fail(ChannelError.ioOnClosedChannel)
@@ -55,7 +55,7 @@ package final class WebSocketConnection: ChannelInboundHandler {
     write(opcode, data, promise)
   }
 
-  /// Says goodbye, after what was sent before.
+  /// Sends a close frame after the messages sent before.
   package func close(_ code: WebSocketErrorCode, reason: String = "") {
     guard maySend, context != nil else { return }
     var data = ByteBuffer()
@@ -107,10 +107,10 @@ package final class WebSocketConnection: ChannelInboundHandler {
     }
   }
 
-  // MARK: What comes
+  // MARK: Receiving
 
   private func hear(_ event: WebSocketReader.Event) {
-    // What was on its way when we said goodbye comes too late.
+    // Messages that arrive after our close frame are ignored.
     if case .close(let code) = event { return hearClose(code) }
     guard case .open = phase else { return }
     switch event {
@@ -118,7 +118,7 @@ package final class WebSocketConnection: ChannelInboundHandler {
     case .binary(let data): owner?.received(binary: data)
     case .ping(let data):
       owner?.heard()
-      // Whoever asks faster than it listens gets no answer, or the answers would pile up here.
+      // A remote side that pings faster than it reads gets no answer; otherwise answers would accumulate here.
       if context?.channel.isWritable == true { send(.pong, data) }
     case .pong: owner?.heard()
     case .close: break

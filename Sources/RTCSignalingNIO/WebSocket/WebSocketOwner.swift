@@ -1,7 +1,7 @@
 package import NIOCore
 package import NIOWebSocket
 
-/// Who listens on a WebSocket connection. Called on its event loop.
+/// Receives the events of a WebSocket connection, on its event loop.
 package protocol WebSocketOwner: AnyObject, SendableMetatype {
   /// The handshake is done; from now on `connection` sends.
   func opened(_ connection: WebSocketConnection)

@@ -1,10 +1,10 @@
 package import NIOCore
 package import NIOWebSocket
 
-/// Puts the frames of one end together to messages, and holds them to what NIO's decoder leaves to others (RFC 6455 §5):
-/// masks, reserved bits and opcodes, the order of fragments, UTF-8, and what a close frame may say.
+/// Assembles the frames of one side into messages, and checks what NIO's decoder does not (RFC 6455 §5): masks,
+/// reserved bits and opcodes, the order of fragments, UTF-8, and the contents of close frames.
 package struct WebSocketReader {
-  /// What a frame has brought to an end.
+  /// The message or control frame that a frame has completed.
   package enum Event {
     /// A whole message.
     case text(ByteBuffer), binary(ByteBuffer)
@@ -38,7 +38,7 @@ package struct WebSocketReader {
   /// How many frames a message may come in: small ones cost more than their bytes.
   private var messageFrames: Int { max(1024, messageBytes / 32) }
 
-  /// Nil while the message goes on. After a violation nothing more is to be read.
+  /// Nil while the message is incomplete. After a violation, read nothing more.
   package mutating func read(_ frame: WebSocketFrame) throws(WebSocketViolation) -> Event? {
     guard !frame.rsv1, !frame.rsv2, !frame.rsv3 else { throw .framing("a reserved bit is set") }
     guard (frame.maskKey != nil) == expectsMask else {

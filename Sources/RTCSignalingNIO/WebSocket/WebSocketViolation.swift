@@ -1,15 +1,15 @@
 package import NIOWebSocket
 
-/// What the remote end of a WebSocket connection did against RFC 6455.
+/// A violation of RFC 6455 by the remote side of a WebSocket connection.
 package struct WebSocketViolation: Error {
   /// The status that the close frame gives for it (RFC 6455 §7.4.1).
   package var code: WebSocketErrorCode
-  /// Half a sentence that says what is wrong.
+  /// Half a sentence that gives the reason.
   package var problem: String
 
   static func framing(_ problem: String) -> Self { Self(code: .protocolError, problem: problem) }
 
-  /// Of a message with more than `limit` bytes, or in more frames than that is worth.
+  /// A message with more than `limit` bytes, or in too many frames.
   static func tooLarge(limit: Int) -> Self {
     Self(code: .messageTooLarge, problem: "the message is larger than \(limit) bytes")
   }
