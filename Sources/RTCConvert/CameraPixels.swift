@@ -1,7 +1,7 @@
 import CYUV
 package import RTCMedia
 
-/// Pixels as cameras deliver them, made into what the rest of the program takes.
+/// Converts pixels of cameras to the formats of frames.
 package enum CameraPixels {
   /// Two pixels in four bytes, Y U Y V, become I420.
   ///

@@ -8,7 +8,7 @@ struct ChromaRow {
   /// The two lines; the same twice at the end of a picture of odd height.
   let top: UnsafePointer<UInt8>
   let bottom: UnsafePointer<UInt8>
-  /// Where the samples go.
+  /// The destination of the samples.
   let u: UnsafeMutablePointer<UInt8>
   let v: UnsafeMutablePointer<UInt8>
 

@@ -85,7 +85,7 @@ package struct FrameConverter: ~Copyable {
     return true
   }
 
-  /// The frame as packed RGB of its own size that `PackedPixels.convert` takes, `rects` of it at least.
+  /// The frame as packed RGB of its own size for `PackedPixels.convert`, at least `rects` of it.
   private mutating func packedPixels(
     of frame: VideoFrame, _ rects: [PixelRect], for picture: InputPicture
   ) throws(ConversionError) -> PackedPixels {
@@ -110,7 +110,7 @@ package struct FrameConverter: ~Copyable {
     return scratch
   }
 
-  /// Where a source rectangle's pixels can show after scaling: filters reach one target pixel further.
+  /// The region that a source rectangle's pixels affect after scaling: filters reach one target pixel further.
   private func scale(_ rect: PixelRect, from: PixelSize, to: PixelSize) -> PixelRect {
     let reach = 2
     let left = rect.x * to.width / from.width - reach

@@ -79,7 +79,7 @@ struct PackedPixels {
     switch unsafe order {
     case .bgra: try check(unsafe ARGBToI400(from, Int32(stride), y, strides.0, width, height))
     case .rgba:
-      // There is none for luma alone.
+      // libyuv has no function for luma alone.
       let (u, v) = unsafe (picture.address(1, rect), picture.address(2, rect))
       try check(unsafe ABGRToI420(from, Int32(stride), y, strides.0, u, strides.1, v, strides.1, width, height))
     }
@@ -131,7 +131,7 @@ final class PackedScratch {
 }
 
 extension InputPicture {
-  /// Where the pixel at the corner of `rect`, which is on even coordinates, lies in plane `index`.
+  /// The address in plane `index` of the pixel at the corner of `rect`, which has even coordinates.
   @unsafe
   func address(_ index: Int, _ rect: PixelRect) -> UnsafeMutablePointer<UInt8> {
     let plane = unsafe unsafePlane(index)

@@ -5,10 +5,10 @@ package import RTCMedia
 package struct PictureTurner: Sendable {
   private let pool = PixelBufferPool()
 
-  /// Without memory; it is allocated for the first picture that is to be turned.
+  /// Makes a turner without memory, which is allocated for the first rotated picture.
   package init() {}
 
-  /// The picture as it is to be seen; one that is upright already is handed back.
+  /// The picture rotated for display; an upright one is returned unchanged.
   package func upright(_ frame: VideoFrame) -> VideoFrame {
     guard frame.rotation != .none, let buffer = turn(frame.buffer, frame.rotation) else { return frame }
     return VideoFrame(
@@ -20,7 +20,7 @@ package struct PictureTurner: Sendable {
   /// Nil when libyuv refuses.
   private func turn(_ buffer: PixelBuffer, _ rotation: VideoRotation) -> PixelBuffer? {
     var status: Int32 = 0
-    /// Of NV12, which becomes I420: made beside the plane before it.
+    /// For NV12, which becomes I420: the last plane, made together with the one before it.
     var last: [UInt8] = []
     let format: PixelFormat = buffer.format == .nv12 ? .i420 : buffer.format
     let turned = pool.buffer(format, buffer.size.turned(rotation)) { index, target, stride in

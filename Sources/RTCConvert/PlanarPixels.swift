@@ -104,13 +104,13 @@ package func unpackToBGRA(
 }
 
 extension ColorSpace {
-  /// What libyuv makes red, green and blue with.
+  /// libyuv's constants for conversion to red, green and blue.
   fileprivate var constants: UnsafePointer<YuvConstants>? {
     switch (matrix, range) {
     case (.bt601, .limited): unsafe cyuv_bt601_limited()
     case (.bt709, .limited): unsafe cyuv_bt709_limited()
     case (.bt709, .full): unsafe cyuv_bt709_full()
-    // Planes that are said to be RGB are those of JPEG.
+    // Planes marked as RGB are those of JPEG.
     case (.bt601, .full), (.rgb, _): unsafe cyuv_bt601_full()
     }
   }

@@ -1,14 +1,14 @@
 package import RTCPrimitives
 
-/// Who watches, and where the pointer has to be for it: in the picture as soon as one viewer needs it there, and drawn by the
-/// viewers while all of them do that. One picture is captured for all, so there is one answer for a cast.
+/// The viewers of a cast, and the place of the pointer for them: in the picture as soon as one viewer needs it there,
+/// and drawn by the viewers while all of them do that. One picture is captured for all, so the cast has one answer.
 package struct CursorAudience: Sendable {
   private struct Member: Sendable {
     /// Since when it is connected; nil: it is not, and sees nothing.
     var connected: Timestamp?
-    /// It may still say something.
+    /// Whether it has open channels.
     var hasChannels = false
-    /// What it said.
+    /// The place that it asked for.
     var place: CursorPlace?
   }
 
@@ -33,23 +33,23 @@ package struct CursorAudience: Sendable {
     members[id]?.connected = now
   }
 
-  /// It sees nothing now, and may come back.
+  /// The viewer is disconnected, and may return.
   package mutating func disconnect(_ id: String) { members[id]?.connected = nil }
 
-  /// It is gone.
+  /// The viewer has left.
   package mutating func remove(_ id: String) { members[id] = nil }
 
-  /// What it said; before it is known to be connected as well.
+  /// The viewer's request; may come before it is known to be connected.
   package mutating func setPlace(_ place: CursorPlace, of id: String) { members[id, default: Member()].place = place }
 
-  /// Its channels are closed. It may be about to leave: it counts for nothing until it had time to.
+  /// The viewer's channels are closed. It may be about to leave: it is ignored until it had time to.
   package mutating func forgetPlace(of id: String, now: Timestamp) {
     members[id]?.place = nil
     if members[id]?.connected != nil { members[id]?.connected = now }
   }
 
-  /// Works out the answer; to be called after every change, and at `deadline`.
-  /// - Parameter isNeededElsewhere: in the picture, by who is no viewer: a recording.
+  /// Updates the answer; call it after every change, and at `deadline`.
+  /// - Parameter isNeededElsewhere: the pointer is needed in the picture for another purpose than viewers: a recording.
   package mutating func update(isNeededElsewhere: Bool, now: Timestamp) {
     let places = members.values.map { place(of: $0, now) }
     let wasNeeded = isNeeded

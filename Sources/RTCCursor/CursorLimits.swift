@@ -1,4 +1,4 @@
-/// What a viewer may be sent of the pointer, and what it keeps; `cursor.js` of the viewer page has the same numbers.
+/// The limits of a viewer's pointer messages and images; `cursor.js` of the viewer page has the same numbers.
 package enum CursorLimits {
   /// Pixels on a side: a larger pointer is drawn into the picture.
   package static let side = 128

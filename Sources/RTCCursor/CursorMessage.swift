@@ -1,12 +1,12 @@
 package import RTCMedia
 package import RTCPrimitives
 
-/// What the caster says of the pointer, version 1 of the protocols `rtcast-cursor.1` and `rtcast-cursor-position.1`: binary
-/// messages, each of one of these kinds, integers in network order (docs/cursor.md).
+/// The caster's messages about the pointer, version 1 of the protocols `rtcast-cursor.1` and
+/// `rtcast-cursor-position.1`: binary messages, each of one of these kinds, integers in network order (docs/cursor.md).
 package enum CursorMessage {
-  /// Of the channel for everything, reliable and ordered: the protocol's name in its DCEP message.
+  /// The name of the main channel's protocol in its DCEP message; the channel is reliable and ordered.
   package static let channelProtocol = "rtcast-cursor.1"
-  /// Of the channel for positions alone, unordered and without retransmission.
+  /// The name of the position channel's protocol; the channel is unordered and without retransmission.
   package static let positionProtocol = "rtcast-cursor-position.1"
 
   /// The first byte.
@@ -24,11 +24,11 @@ package enum CursorMessage {
 
   /// The viewer draws it.
   package static let byViewerFlag: UInt8 = 1
-  /// It holds for whatever frame is shown, and not from the timestamp on.
+  /// Applies to any frame, not only from the timestamp on.
   package static let settledFlag: UInt8 = 2
 
-  /// Who draws the pointer in frames from the timestamp on.
-  /// - Parameter size: of the picture that positions are meant in.
+  /// Whether the viewer draws the pointer in frames from the timestamp on.
+  /// - Parameter size: the size of the picture to which positions refer.
   package static func drawing(
     _ timestamp: RTPTimestamp, byViewer: Bool, isSettled: Bool, _ size: PixelSize
   ) -> [UInt8] {
@@ -61,10 +61,10 @@ package enum CursorMessage {
     }
   }
 
-  /// Where it points.
+  /// The position of the pointer.
   /// - Parameters:
-  ///   - number: counts positions, modulo 2³²; of two that come the wrong way round the later one holds.
-  ///   - position: nil: nothing of it is in the picture.
+  ///   - number: counts positions, modulo 2³²; of two in the wrong order, the later one applies.
+  ///   - position: nil: no part of the pointer is in the picture.
   package static func position(_ number: UInt32, _ position: CursorPosition?) -> [UInt8] {
     message(count: 10) { writer in
       writer.write(Kind.position.rawValue)

@@ -1,13 +1,13 @@
 package import RTCMedia
 package import RTCPrimitives
 
-/// Decides who draws the pointer, and what the viewers that do are told of it. One for all viewers of a cast; a machine without
+/// Decides whether the viewers draw the pointer, and schedules their messages. One for all viewers of a cast; without
 /// threads or clock.
 package struct CursorScheduler: Sendable {
   package enum Channel: Hashable, Sendable {
     /// Reliable and ordered.
     case everything
-    /// Unordered and without retransmission: what cannot leave at once is left out.
+    /// Unordered and without retransmission: messages that cannot be sent at once are left out.
     case positions
   }
 
@@ -20,7 +20,7 @@ package struct CursorScheduler: Sendable {
 
   /// Between two positions, at least.
   static let positionInterval = TimeDelta.milliseconds(16)
-  /// A pointer that has not moved for so long rests: where, is told reliably.
+  /// A pointer that has not moved for this time is still: its position is sent reliably.
   static let restTime = TimeDelta.milliseconds(100)
   /// Every viewer's video has come so far after this.
   static let settleTime = TimeDelta.seconds(5)
@@ -31,10 +31,10 @@ package struct CursorScheduler: Sendable {
 
   private var drawing: CursorDrawing?
   private var image: (digest: UInt64, image: CursorImage)?
-  /// It was not told to all yet.
+  /// Whether some viewers have not received the image yet.
   private var isImageUntold = false
   private var imageBudget = ImageBudget()
-  /// It is larger than viewers take.
+  /// Whether it exceeds the viewers' limits.
   private var isTooLarge = false
   private var position: CursorPosition?
   /// The next position is the first since the viewers draw the pointer.
@@ -44,7 +44,7 @@ package struct CursorScheduler: Sendable {
   /// The newest position was not sent yet.
   private var isUnsent = false
   private var lastSent: Timestamp?
-  /// When the pointer moved last; nil: where it rests was told.
+  /// The time of the last movement; nil: the resting position was sent.
   private var lastMove: Timestamp?
 
   package init() {}
@@ -54,7 +54,7 @@ package struct CursorScheduler: Sendable {
 
   // MARK: - The pointer
 
-  /// Takes in what the capturer tells.
+  /// Takes a report of the capturer.
   package mutating func take(_ report: CursorReport, now: Timestamp, into out: inout [Delivery]) {
     switch report {
     case .drawing(let new):
@@ -74,7 +74,7 @@ package struct CursorScheduler: Sendable {
     update(now, into: &out)
   }
 
-  /// The source is another: nothing that was told of the pointer holds any more.
+  /// The source has changed: all earlier messages about the pointer are void.
   package mutating func reset(_ now: Timestamp, into out: inout [Delivery]) {
     if let drawing {
       let none = CursorDrawing(isDrawn: true, pictureSize: drawing.pictureSize, since: drawing.since)
@@ -107,14 +107,14 @@ package struct CursorScheduler: Sendable {
   /// - Parameter clock: the RTP timestamp of the monotonic clock's origin in this viewer's video.
   package mutating func open(_ id: String, clock: RTPTimestamp) { viewers[id] = CursorViewer(clock: clock) }
 
-  /// It has no channels any more, and draws nothing.
+  /// The viewer's channels are closed, so it draws nothing.
   package mutating func close(_ id: String, now: Timestamp, into out: inout [Delivery]) {
     guard viewers.removeValue(forKey: id) != nil else { return }
     audience.forgetPlace(of: id, now: now)
     update(now, into: &out)
   }
 
-  /// Takes in what a viewer said.
+  /// Takes a message of a viewer.
   package mutating func handle(
     _ message: CursorViewerMessage, from id: String, now: Timestamp, into out: inout [Delivery]
   ) {
@@ -129,7 +129,7 @@ package struct CursorScheduler: Sendable {
     update(now, into: &out)
   }
 
-  /// What is made of the pictures is kept, where nobody draws a pointer.
+  /// Sets whether the pictures are recorded, so that the pointer must be in them.
   package mutating func setRecorded(_ isRecorded: Bool, now: Timestamp, into out: inout [Delivery]) {
     self.isRecorded = isRecorded
     update(now, into: &out)
@@ -145,7 +145,7 @@ package struct CursorScheduler: Sendable {
     ].compactMap(\.self).min()
   }
 
-  /// Does what is due.
+  /// Performs everything that is due.
   package mutating func update(_ now: Timestamp, into out: inout [Delivery]) {
     audience.update(isNeededElsewhere: isRecorded || isTooLarge, now: now)
     if isImageUntold, imageBudget.nextTurn <= now {
@@ -163,7 +163,7 @@ package struct CursorScheduler: Sendable {
 
   private var sendTime: Timestamp { lastSent.map { $0 + Self.positionInterval } ?? .zero }
 
-  // MARK: - What is told
+  // MARK: - Messages
 
   /// In an order that is always the same.
   private var drawingViewers: [String] { viewers.keys.filter { viewers[$0]!.isDrawing }.sorted() }
@@ -199,7 +199,7 @@ extension [CursorScheduler.Delivery] {
 }
 
 extension CursorImage {
-  /// What tells it from others (FNV-1a of 64 bits, over words).
+  /// The identity of the image (FNV-1a of 64 bits, over words).
   package var digest: UInt64 {
     var digest: UInt64 = 0xcbf2_9ce4_8422_2325
     func add(_ word: UInt32) { digest = (digest ^ UInt64(word)) &* 0x100_0000_01b3 }

@@ -1,11 +1,11 @@
 import RTCMedia
 import RTCPrimitives
 
-/// What one viewer that draws the pointer was sent of it.
+/// The messages sent to one viewer that draws the pointer.
 struct CursorViewer {
-  /// Its RTP timestamp of the monotonic clock's origin.
+  /// The viewer's RTP timestamp of the monotonic clock's origin.
   let clock: RTPTimestamp
-  /// It draws the pointer, and is told of it.
+  /// Whether it draws the pointer, and gets messages about it.
   var isDrawing = false
   /// The digests of the images that it keeps, the one used longest ago first.
   private var images: [UInt64] = []

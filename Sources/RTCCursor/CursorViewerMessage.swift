@@ -1,20 +1,20 @@
 import RTCPrimitives
 
-/// Where a viewer wants the pointer.
+/// The place where a viewer wants the pointer.
 package enum CursorPlace: UInt8, Hashable, Sendable, CaseIterable {
-  /// In the picture: what it shows the picture in draws nothing upon it.
+  /// In the picture: the viewer cannot draw over the video.
   case picture = 0
-  /// It draws the pointer.
+  /// Drawn by the viewer.
   case viewer = 1
   /// Nowhere: it cannot be seen.
   case nowhere = 2
 }
 
-/// What a viewer says in the channel for everything; in the other it says nothing.
+/// A viewer's message in the main channel; it sends nothing in the other.
 ///
 ///     ready  1 | version 8 (1) | place 8
 package enum CursorViewerMessage: Hashable, Sendable {
-  /// Tells where it wants the pointer from now on, and whoever draws it is told all there is to know.
+  /// The place where it wants the pointer from now on. A viewer that draws it then gets the complete state.
   case ready(CursorPlace)
 
   /// Nil for what no viewer of ours says.
@@ -26,7 +26,7 @@ package enum CursorViewerMessage: Hashable, Sendable {
     self = .ready(place)
   }
 
-  /// As a viewer writes it.
+  /// The message in the viewer's encoding.
   package var bytes: [UInt8] {
     switch self {
     case .ready(let place): [1, 1, place.rawValue]

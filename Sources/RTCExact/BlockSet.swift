@@ -23,7 +23,7 @@ package struct BlockRect: Hashable, Sendable, BitwiseCopyable {
     column <= other.column && row <= other.row && endColumn >= other.endColumn && endRow >= other.endRow
   }
 
-  /// Its pixels in a picture of `size`, whose last blocks may be cut off.
+  /// The pixels of the blocks in a picture of `size`, whose last blocks may be cut off.
   package func pixels(in size: PixelSize) -> PixelRect {
     let side = BlockSet.blockSize
     return PixelRect(x: column * side, y: row * side, width: width * side, height: height * side)
@@ -33,7 +33,7 @@ package struct BlockRect: Hashable, Sendable, BitwiseCopyable {
 
 /// A set of the blocks of 16 × 16 pixels that a picture is made of.
 package struct BlockSet: Hashable, Sendable {
-  /// Pixels along each side of a block: that of a macroblock, so that what video leaves alone is whole blocks.
+  /// Pixels along each side of a block: that of a macroblock, so that blocks unchanged by the video are whole blocks.
   package static let blockSize = 16
 
   /// The picture's size, in pixels.
@@ -43,7 +43,7 @@ package struct BlockSet: Hashable, Sendable {
   private let wordsPerRow: Int
   private var words: [UInt64]
 
-  /// None of the blocks of a picture of `size`.
+  /// Makes an empty set for a picture of `size`.
   package init(_ size: PixelSize) {
     self.size = size
     columns = (max(0, size.width) + Self.blockSize - 1) / Self.blockSize
@@ -86,7 +86,7 @@ package struct BlockSet: Hashable, Sendable {
 
   package mutating func removeAll() { for index in words.indices { words[index] = 0 } }
 
-  /// Both are of pictures of one size.
+  /// Adds a set for a picture of the same size.
   package mutating func formUnion(_ other: BlockSet) { combine(other) { $0 | $1 } }
 
   package mutating func formIntersection(_ other: BlockSet) { combine(other) { $0 & $1 } }
@@ -116,10 +116,10 @@ package struct BlockSet: Hashable, Sendable {
 
   package func intersects(_ rect: BlockRect) -> Bool { bounds(in: rect) != nil }
 
-  /// The smallest rectangle that holds those of the set that lie in `rect`, which lies in the picture; nil without any.
+  /// The smallest rectangle with all blocks of the set in `rect`, which lies in the picture; nil without any.
   package func bounds(in rect: BlockRect) -> BlockRect? { bounds(in: rect) { $0 } }
 
-  /// The same of the blocks that are not in the set.
+  /// The smallest rectangle with all blocks of `rect` that are not in the set; nil without any.
   package func missing(in rect: BlockRect) -> BlockRect? { bounds(in: rect) { ~$0 } }
 
   private func bounds(in rect: BlockRect, _ read: (UInt64) -> UInt64) -> BlockRect? {
@@ -138,8 +138,8 @@ package struct BlockSet: Hashable, Sendable {
     return BlockRect(column: left, row: top, width: right - left + 1, height: bottom - top + 1)
   }
 
-  /// Rectangles that together are the set: runs of a row, joined with equal runs below. Where that would be more than
-  /// `limit`, the one that holds them all.
+  /// Rectangles that cover exactly the set: runs of a row, joined with equal runs below. If there would be more than
+  /// `limit`, a single one that contains all.
   package func rects(limit: Int) -> [BlockRect] {
     var done: [BlockRect] = []
     var growing: [BlockRect] = []
@@ -176,7 +176,7 @@ extension Range where Bound == Int {
   /// The words of 64 bits in which these bits are.
   fileprivate var wordRange: Range<Int> { isEmpty ? 0..<0 : lowerBound / 64..<(upperBound + 63) / 64 }
 
-  /// Those of the bits that are in a word that has some.
+  /// The bits of this range within one of its words.
   fileprivate func mask(ofWord word: Int) -> UInt64 {
     let first = Swift.max(0, lowerBound - word * 64)
     let end = Swift.min(64, upperBound - word * 64)

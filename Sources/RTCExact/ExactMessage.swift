@@ -1,13 +1,13 @@
 package import RTCPrimitives
 
-/// What the two sides of the channel for exact pixels say, version 1 of the protocol `rtcast-exact.1`: binary messages, each
-/// of one of these kinds, integers in network order. The channel is reliable and ordered, and that order is what the viewer
-/// relies on (docs/exact-pixels.md).
+/// The messages of both sides in the channel for exact pixels, version 1 of the protocol `rtcast-exact.1`: binary
+/// messages, each of one of these kinds, integers in network order. The channel is reliable and ordered, and the viewer
+/// relies on that order (docs/exact-pixels.md).
 package enum ExactMessage {
   /// The protocol's name in the channel's DCEP message.
   package static let channelProtocol = "rtcast-exact.1"
 
-  /// What the caster says.
+  /// A message of the caster.
   ///
   ///     begin      1 | timestamp 32 | width 16 | height 16
   ///     void       2 | timestamp 32 | count 16 | count × (column 16 | row 16 | width 16 | height 16), in blocks
@@ -35,7 +35,7 @@ package enum ExactMessage {
     }
   }
 
-  /// These blocks have changed; what frames up to the timestamp show is told with it.
+  /// These blocks have changed; together with earlier messages this covers all frames up to the timestamp.
   package static func void(_ timestamp: RTPTimestamp, _ rects: [BlockRect]) -> [UInt8] {
     blocks(.void, timestamp, rects)
   }
@@ -56,7 +56,7 @@ package enum ExactMessage {
     }
   }
 
-  /// Exact pixels as they are in the picture of the timestamp, and in all that follow until they are void.
+  /// Exact pixels of the picture of the timestamp, and of all later ones until they are void.
   package static func rectangle(
     _ timestamp: RTPTimestamp, number: UInt32, _ rect: PixelRect, webP: [UInt8]
   ) -> [UInt8] {
@@ -78,12 +78,12 @@ package enum ExactMessage {
   }
 }
 
-/// What a viewer says.
+/// A message of a viewer.
 ///
 ///     ready           1 | version 8 (1) | flags 8 (bit 0: the page can be seen; bit 1: a number follows) | [number 32]
 ///     acknowledgement 2 | number 32
 package enum ExactViewerMessage: Hashable, Sendable {
-  /// What is to be sent: nothing while the page cannot be seen, and not what it has by the snapshot of this number.
+  /// The content to send: nothing while the page cannot be seen, and not the content of the snapshot with this number.
   case ready(isVisible: Bool, snapshot: UInt32? = nil)
   /// This rectangle, and those before it, have come.
   case acknowledgement(UInt32)
@@ -108,7 +108,7 @@ package enum ExactViewerMessage: Hashable, Sendable {
     guard reader.isAtEnd else { return nil }
   }
 
-  /// As a viewer writes it.
+  /// The message in the viewer's encoding.
   package var bytes: [UInt8] {
     switch self {
     case .ready(let isVisible, let snapshot):

@@ -1,13 +1,14 @@
 package import RTCPrimitives
 
-/// Decides which parts of a picture are encoded exactly, when, and to whom they are sent. One for all viewers of a cast; a
-/// machine without threads or clock.
+/// Decides which parts of a picture are encoded exactly, when, and for which viewers. One for all viewers of a cast;
+/// without threads or clock.
 ///
-/// The picture lies in tiles. A viewer lacks the blocks that changed since it was sent them; what it lacks of a tile is one
-/// rectangle, encoded once for all who lack it. What changes often waits until it rests; a small change that does not goes at
-/// once. Tiles that would cost too many bytes, photographs, are left to the video until they change.
+/// The picture is divided into tiles. A viewer lacks the blocks that changed since they were sent to it; the missing
+/// part of a tile is one rectangle, encoded once for all viewers that lack it. Frequently changing parts wait until
+/// they are still; a small isolated change is sent at once. Tiles that would take too many bytes, photographs, are left
+/// to the video until they change.
 package struct ExactScheduler: Sendable {
-  /// What is to be encoded.
+  /// A rectangle to encode.
   package struct Job: Hashable, Sendable {
     package var rect: BlockRect
     /// Bytes matter more than time.
@@ -21,7 +22,7 @@ package struct ExactScheduler: Sendable {
   package enum Step: Hashable, Sendable {
     /// Encode it from the newest picture, and say so by `finish`.
     case encode(Job)
-    /// Nothing to do before then, unless something happens; nil: at all.
+    /// Nothing to do before this time, unless something happens; nil: without limit.
     case wait(until: Timestamp?)
   }
 
@@ -35,9 +36,9 @@ package struct ExactScheduler: Sendable {
     var rect: BlockRect
     var changed: Timestamp
     var changedBefore: Timestamp
-    /// Its pixels take too many bytes.
+    /// Whether its pixels take too many bytes.
     var isCostly = false
-    /// Those of tiles beside it together with its own do.
+    /// Whether the neighbouring tiles together with this one take too many bytes.
     var isAlone = false
     /// Blocks of it, and of those beside it, as the newest picture has them, encoded.
     var encoded: (rect: BlockRect, webP: [UInt8])?
@@ -47,7 +48,7 @@ package struct ExactScheduler: Sendable {
   private struct Snapshot: Sendable {
     /// By which its owners name it.
     var number: UInt32
-    /// What is not as it shows any more.
+    /// The blocks that have changed since the snapshot.
     var changed: BlockSet
     var expires: Timestamp
   }
@@ -58,17 +59,17 @@ package struct ExactScheduler: Sendable {
   package static let maximumBytesPerBlock = 230
   /// A tile rests when it has not changed for so long.
   static let restTime = TimeDelta.milliseconds(100)
-  /// The same of one that changes all the time.
+  /// The rest time of a tile that changes all the time.
   static let movingRestTime = TimeDelta.milliseconds(300)
   /// Two changes closer to each other than this are a movement.
   static let movementGap = TimeDelta.milliseconds(80)
   /// A change of so many blocks at most goes at once: a word, a line, a button.
   static let smallChange = 64
-  /// Whoever has a snapshot says so within this time, or is sent everything.
+  /// A viewer with a snapshot reports it within this time, or everything is sent.
   static let snapshotLife = TimeDelta.seconds(10)
   /// Snapshots that are remembered.
   static let maximumSnapshots = 4
-  /// What takes longer than this to be sent is no reason any more for the video to wait.
+  /// Pixels that take longer than this to send do not delay the video any more.
   static let longestYield = TimeDelta.seconds(8)
 
   private var size = PixelSize(width: 0, height: 0)
@@ -76,10 +77,10 @@ package struct ExactScheduler: Sendable {
   private var viewers: [String: ExactViewer] = [:]
   /// The oldest first.
   private var snapshots: [Snapshot] = []
-  /// Of the newest picture or frame.
+  /// The time of the newest picture or frame.
   private var newest = Timestamp.zero
   private var job: Job?
-  /// What is being encoded has changed.
+  /// Whether the rectangle being encoded has changed.
   private var isSpoilt = false
 
   package init() {}
@@ -87,13 +88,13 @@ package struct ExactScheduler: Sendable {
   /// Somebody is there to be sent something.
   package var hasViewers: Bool { viewers.values.contains { $0.isVisible } }
 
-  /// Somebody is to be told what changes, or may come and ask what has changed.
+  /// Whether a viewer must be told of changes, or may come and ask for them.
   package func wantsChanges(_ now: Timestamp) -> Bool { hasViewers || snapshots.contains { $0.expires > now } }
 
   // MARK: - The picture
 
-  /// Takes the newest picture in. It must be told before the frame that shows it leaves.
-  /// - Parameter changed: what differs from the picture before; of another size, everything is new.
+  /// Takes the newest picture, before the frame that shows it is sent.
+  /// - Parameter changed: the differences from the picture before; in a picture of another size, everything is new.
   package mutating func take(
     _ changed: BlockSet, captureTime: Timestamp, now: Timestamp, into out: inout [Delivery]
   ) {
@@ -113,7 +114,7 @@ package struct ExactScheduler: Sendable {
     for id in viewers.keys { out.add(viewers[id]?.void(changed, newest), to: id) }
   }
 
-  /// Nothing that was sent holds any more; the next picture begins anew.
+  /// Everything sent is void; the next picture starts again.
   package mutating func reset(_ now: Timestamp, into out: inout [Delivery]) {
     begin(PixelSize(width: 0, height: 0), now, into: &out)
   }
@@ -156,15 +157,15 @@ package struct ExactScheduler: Sendable {
 
   package mutating func remove(_ id: String) { viewers[id] = nil }
 
-  /// What the network bears of video and exact pixels together, less what these took in the last second.
+  /// Sets the bandwidth for video and exact pixels together, minus the exact pixels of the last second.
   package mutating func setRate(_ rate: BitRate, of id: String, now: Timestamp) {
     viewers[id]?.setRate(rate, now: now)
   }
 
-  /// Says whether it is heard of. Nothing is put off for the sake of one that is not.
+  /// Sets whether the viewer's network answers. Nothing is delayed for a viewer that is unreachable.
   package mutating func setReachable(_ isReachable: Bool, _ id: String) { viewers[id]?.isReachable = isReachable }
 
-  /// Whatever it says costs no more than what it may be sent anyway.
+  /// Takes a viewer's message. Its cost is limited by the viewer's budget.
   package mutating func handle(
     _ message: ExactViewerMessage, from id: String, now: Timestamp, into out: inout [Delivery]
   ) {
@@ -179,7 +180,7 @@ package struct ExactScheduler: Sendable {
     }
   }
 
-  /// Of each viewer.
+  /// The statistics of each viewer.
   package var statistics: [String: ExactViewerStatistics] {
     var left = BlockSet(size)
     for tile in tiles where tile.isCostly { left.insert(tile.rect) }
@@ -188,10 +189,10 @@ package struct ExactScheduler: Sendable {
 
   // MARK: - Snapshots
 
-  /// The picture goes to somebody as a whole, every pixel as it is, beside the channel.
+  /// A snapshot of the whole picture, with exact pixels, is sent to a viewer outside the channel.
   /// - Parameters:
-  ///   - number: another for each picture.
-  ///   - isNewest: nothing has changed since; what has is known otherwise, or else the number says nothing.
+  ///   - number: a different one for each picture.
+  ///   - isNewest: nothing has changed since. If changes are not known otherwise, the number is of no use.
   package mutating func noteSnapshot(_ number: UInt32, isNewest: Bool, now: Timestamp) {
     let expires = now + Self.snapshotLife
     if let index = snapshots.firstIndex(where: { $0.number == number && $0.expires > now }) {
@@ -202,12 +203,12 @@ package struct ExactScheduler: Sendable {
     }
   }
 
-  /// It was not as the picture is, after all.
+  /// The snapshot was not exact after all.
   package mutating func forgetSnapshot(_ number: UInt32) { snapshots.removeAll { $0.number == number } }
 
   // MARK: - Work
 
-  /// Sends what is encoded already, and says what is to be encoded next.
+  /// Sends encoded rectangles, and returns the next one to encode.
   package mutating func next(_ now: Timestamp, into out: inout [Delivery]) -> Step {
     var wanted: Job?
     var wake: Timestamp?
@@ -261,7 +262,8 @@ package struct ExactScheduler: Sendable {
       maximumBytes: strip.rect.area * Self.maximumBytesPerBlock + 512, tiles: strip.tiles)
   }
 
-  /// What is due, with the tiles beside it that the viewer lacks as a whole as well: together they take a quarter fewer bytes.
+  /// The due tile together with its neighbours, if the viewer lacks them entirely too: together they take a quarter
+  /// fewer bytes.
   private func strip(
     around due: (tile: Int, rect: BlockRect), for viewer: ExactViewer, _ now: Timestamp
   ) -> (tiles: ClosedRange<Int>, rect: BlockRect) {
@@ -289,7 +291,7 @@ package struct ExactScheduler: Sendable {
     return strip
   }
 
-  /// What the viewer lacks of the tile that changed last, of those that may go now; and when the next may.
+  /// The viewer's missing part of the allowed tile that changed last; and the time at which the next is allowed.
   private func mostUrgent(
     for viewer: ExactViewer, _ now: Timestamp
   ) -> (due: (tile: Int, rect: BlockRect)?, soonest: Timestamp?) {
@@ -307,9 +309,10 @@ package struct ExactScheduler: Sendable {
     return (best, soonest)
   }
 
-  /// Something rests, or is about to, that is worth sending and has changed not long ago: the rate is better spent on that than
-  /// on finer video, which takes more bytes to become readable than text takes to be exact.
-  /// - Parameter count: who sees the video and is heard of; where one of them sees nothing else, the video is not to wait.
+  /// Whether a recently changed part is still, or about to be, and worth sending: the rate is better used for it than
+  /// for finer video, which needs more bytes to become readable than exact text.
+  /// - Parameter count: the number of reachable viewers of the video; if one of them has no exact pixels, the video
+  ///   must not wait.
   package func wantsRate(ofViewers count: Int, _ now: Timestamp) -> Bool {
     let visible = viewers.values.filter { $0.isVisible && $0.isReachable }
     guard count > 0, visible.count == count else { return false }

@@ -1,18 +1,18 @@
 import RTCPrimitives
 
-/// One viewer of exact pixels: what it was sent that still holds, and how much more it may be sent.
+/// One viewer of exact pixels: the valid pixels sent to it, and its budget.
 struct ExactViewer {
-  /// Its RTP timestamp of the monotonic clock's origin.
+  /// The viewer's RTP timestamp of the monotonic clock's origin.
   let clock: RTPTimestamp
   /// The page is open and can be seen.
   private(set) var isVisible = false
-  /// Something is heard of it.
+  /// Whether its network answers.
   var isReachable = true
   /// The blocks that it has, or that are on their way to it, as the newest picture has them.
   private(set) var held: BlockSet
-  /// It was told of the picture's size.
+  /// Whether it was sent the picture's size.
   private var hasBegun = false
-  /// What frames show up to this time is told.
+  /// All frames up to this time are covered by messages.
   private var told: Timestamp?
   private var budget: SendBudget
   /// The rectangles on their way, the oldest first.
@@ -20,12 +20,12 @@ struct ExactViewer {
   /// When something was acknowledged last, or sent while nothing was on its way.
   private var lastProgress: Timestamp
   private var nextNumber: UInt32 = 1
-  /// It has named a snapshot that it had: once is enough.
+  /// Whether it has named a snapshot that it had: only the first counts.
   private var hasAdopted = false
   /// All rectangles that it was sent.
   private var sent: (rectangles: UInt64, bytes: UInt64) = (0, 0)
 
-  /// Rectangles on their way at most, whatever their size.
+  /// Maximum number of rectangles in flight, whatever their size.
   private static let maximumUnderway = 256
 
   init(clock: RTPTimestamp, size: PixelSize, now: Timestamp) {
@@ -35,7 +35,7 @@ struct ExactViewer {
     budget = SendBudget(now: now)
   }
 
-  // MARK: - What is told to it
+  // MARK: - Messages
 
   /// A picture of this size from `time` on, of which it has nothing.
   /// - Returns: what to send.
@@ -50,15 +50,15 @@ struct ExactViewer {
     hasBegun = false
   }
 
-  /// The page shows itself, or has gone: then it is told nothing, and begins anew when it is back.
+  /// The page became visible or hidden. A hidden page gets no messages, and starts again when it is visible.
   mutating func setVisible(_ isVisible: Bool) {
     self.isVisible = isVisible
     forget(held.size)
     underway = []
   }
 
-  /// It has the picture of `time` as a whole already, by a snapshot, but for these blocks.
-  /// - Returns: what to send, in order.
+  /// The viewer has the picture of `time` from a snapshot, except for these blocks.
+  /// - Returns: the messages, in order.
   mutating func adopt(but changed: BlockSet, _ time: Timestamp) -> [[UInt8]] {
     guard !hasAdopted, changed.size == held.size else { return [] }
     let rects = changed.rects(limit: ExactMessage.maximumVoids)
@@ -82,7 +82,7 @@ struct ExactViewer {
     return ExactMessage.void(timestamp(time), rects)
   }
 
-  /// A frame leaves that shows nothing which has not been told.
+  /// A frame is sent whose changes are covered by messages.
   mutating func frame(_ time: Timestamp) -> [UInt8]? {
     guard hasBegun, !held.isEmpty, told.map({ $0 < time }) ?? true else { return nil }
     told = time
@@ -90,9 +90,9 @@ struct ExactViewer {
   }
 
   /// - Parameters:
-  ///   - webP: the blocks of `rect` as the newest picture has them.
-  ///   - time: that of the newest frame or picture.
-  /// - Returns: what to send, in order.
+  ///   - webP: the blocks of `rect` in the newest picture.
+  ///   - time: the time of the newest frame or picture.
+  /// - Returns: the messages, in order.
   mutating func send(_ rect: BlockRect, _ webP: [UInt8], _ time: Timestamp, now: Timestamp) -> [[UInt8]] {
     var messages: [[UInt8]] = []
     if !hasBegun {
@@ -118,25 +118,25 @@ struct ExactViewer {
     RTPTimestamp(RTPTimestamp(video: time).value &+ clock.value)
   }
 
-  /// The smallest rectangle with all that it lacks of `tile`; nil when it has all.
+  /// The smallest rectangle with all missing blocks of `tile`; nil if there are none.
   func lacks(in tile: BlockRect) -> BlockRect? { held.missing(in: tile) }
 
   // MARK: - How much
 
-  /// What the network bears of video and exact pixels together, less what these took in the last second.
+  /// Sets the bandwidth for video and exact pixels together, minus the exact pixels of the last second.
   mutating func setRate(_ rate: BitRate, now: Timestamp) { budget.setRate(rate, now: now) }
 
   /// Video takes this from what there is.
   mutating func noteVideo(bytes: Int, now: Timestamp) { budget.spendFirst(bytes, now: now) }
 
-  /// What it has not been sent says nothing.
+  /// Takes an acknowledgement; unknown numbers are ignored.
   mutating func acknowledge(_ number: UInt32, now: Timestamp) {
     guard let index = underway.firstIndex(where: { $0.number == number }) else { return }
     underway.removeSubrange(...index)
     lastProgress = now
   }
 
-  /// It acknowledges nothing of what it was sent: its network stands, or its page does.
+  /// Whether it acknowledges nothing: its network or its page has stopped.
   func isStuck(_ now: Timestamp) -> Bool { !underway.isEmpty && now - lastProgress > Self.patience }
   private static let patience = TimeDelta.seconds(1)
 
@@ -162,9 +162,10 @@ struct ExactViewer {
     return statistics
   }
 
-  /// Tiles that may go as one rectangle: it holds up what is behind it for no longer than all that may be on its way.
+  /// The number of tiles that may be sent as one rectangle: it delays later ones no longer than all rectangles in
+  /// flight may.
   var mostTiles: Int { max(1, budget.window / Self.tileBytes) }
-  /// Of a tile full of text, beside others.
+  /// Bytes of a tile full of text, beside others.
   private static let tileBytes = 6_000
 
   /// Bytes cost more time than encoding does.

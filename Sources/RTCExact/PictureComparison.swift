@@ -1,10 +1,10 @@
 package import RTCMedia
 
-/// Finds which blocks of two pictures differ.
+/// Finds the blocks in which two pictures differ.
 ///
-/// Damage is not asked. It is often too much: a compositor, or a browser that paints anew what it has painted before, damages much
-/// and changes little. And it may be too little: a capturer reads whole rows, and what changed in them beside the damage is in
-/// the picture before its own damage is told, after which the two pictures would not differ.
+/// Damage is not used. It is often too large: a compositor, or a browser that repaints unchanged content, damages much
+/// and changes little. And it may be too small: a capturer reads whole rows, and a change in them beside the damage is
+/// in the picture before its own damage is reported, after which the two pictures would not differ.
 package enum PictureComparison {
   /// The blocks that differ; all without an old picture of the same kind.
   package static func changes(from old: PixelBuffer?, to new: PixelBuffer) -> BlockSet {
@@ -39,7 +39,7 @@ package enum PictureComparison {
     return result
   }
 
-  /// Which of the blocks in `same`, a bit for each of `columns`, are the same in this line too.
+  /// The blocks in `same`, a bit for each of `columns`, that are equal in this line too.
   private static func remaining(
     _ same: UInt64, of columns: Range<Int>, width: Int, _ a: borrowing RawSpan, _ b: borrowing RawSpan
   ) -> UInt64 {
@@ -64,7 +64,7 @@ package enum PictureComparison {
       self.stride = stride
     }
 
-    /// All of a row, with what is behind it of the stride where there is such.
+    /// All bytes of a row, including the rest of its stride if there is one.
     @_lifetime(copy self)
     func line(_ y: Int) -> RawSpan { bytes.extracting(y * stride..<min((y + 1) * stride, bytes.byteCount)) }
   }

@@ -1,10 +1,10 @@
 import RTCPrimitives
 
-/// What one viewer may be sent of exact pixels: what video leaves of the rate, in small steps, so that a picture that comes
-/// finds the way free.
+/// The budget of exact pixels for one viewer: the part of the rate that video leaves, in small steps, so that a new
+/// frame is not delayed.
 struct SendBudget {
   private var rate: BitRate
-  /// What was spent on exact pixels within the last `ownSpan`.
+  /// Exact pixels sent within the last `ownSpan`.
   private var own: [(time: Timestamp, bytes: Int)] = []
   /// Bytes that may be sent; below zero after a rectangle or a frame that was larger.
   private var credit: Double
@@ -16,7 +16,7 @@ struct SendBudget {
   private static let depth = TimeDelta.milliseconds(50)
   /// A frame of video keeps exact pixels back for so long at most: a film in a corner must not end them.
   private static let longestDebt = TimeDelta.milliseconds(500)
-  /// The share of what video leaves: the rest is for what comes next, and for headers.
+  /// The share of what video leaves: the rest is for the next frames, and for headers.
   private static let share = 0.8
   /// Bytes that may be on their way, as time: more would keep a message of damage waiting behind rectangles.
   private static let windowTime = TimeDelta.milliseconds(120)
@@ -29,14 +29,14 @@ struct SendBudget {
 
   private var bytesPerSecond: Double { Double(rate.bitsPerSecond) / 8 * Self.share }
 
-  /// - Parameter new: what the network bears, less what exact pixels took of it in the last second.
+  /// - Parameter new: the bandwidth, minus the exact pixels of the last second.
   mutating func setRate(_ new: BitRate, now: Timestamp) {
     refill(now)
     own.removeAll { $0.time <= now - Self.ownSpan }
     let taken = own.reduce(0) { $0 + $1.bytes } * 8
     rate = BitRate(bitsPerSecond: max(50_000, new.bitsPerSecond + Int64(taken)))
   }
-  /// Over which the rate is told that data channels take.
+  /// The interval over which the rate of data channels is measured.
   private static let ownSpan = TimeDelta.seconds(1)
 
   mutating func spend(_ bytes: Int, now: Timestamp) {
@@ -46,7 +46,7 @@ struct SendBudget {
     own.append((now, bytes))
   }
 
-  /// What goes before: it may put the credit so far below zero and no further.
+  /// Spends bytes of a message with priority: it may make the credit negative down to this limit.
   mutating func spendFirst(_ bytes: Int, now: Timestamp) {
     refill(now)
     let floor = min(credit, -Self.longestDebt.seconds * bytesPerSecond)

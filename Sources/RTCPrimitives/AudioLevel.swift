@@ -10,7 +10,7 @@ public struct AudioLevel: Hashable, Sendable, BitwiseCopyable {
   /// - Parameter attenuation: dB below the loudest; more than 127 become 127.
   public init(attenuation: UInt8) { self.attenuation = min(attenuation, 127) }
 
-  /// Of samples between -1 and 1, of whatever channels together. What is not a number counts as silence.
+  /// The level of samples between -1 and 1, of all channels together. NaN counts as silence.
   public init(_ samples: [Float]) {
     var sum: Float = 0
     for sample in samples where sample.isFinite { sum += sample * sample }
@@ -28,7 +28,7 @@ public struct AudioLevel: Hashable, Sendable, BitwiseCopyable {
     self.init(attenuation: attenuation)
   }
 
-  /// Something is heard: louder than -60 dBov, which a quiet room stays below. A voice or not is not told apart.
+  /// Whether the sound is audible: louder than -60 dBov, the level of a quiet room. Voice is not distinguished.
   public var isHeard: Bool { attenuation < 60 }
 
   /// 0 (silence)…1, linear, as W3C's `audioLevel` counts.

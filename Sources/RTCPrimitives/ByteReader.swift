@@ -1,7 +1,7 @@
 /// Reads network-order fields from a borrowed span, never past its end: every read returns nil when too little is left,
 /// and then consumes nothing.
 public struct ByteReader: ~Escapable {
-  /// The whole span, what has been consumed included.
+  /// The whole span, including the consumed part.
   public let bytes: Span<UInt8>
   /// The number of bytes consumed so far.
   public private(set) var offset = 0

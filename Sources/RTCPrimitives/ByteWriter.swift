@@ -12,7 +12,7 @@ public struct ByteWriter: ~Escapable, ~Copyable {
   /// The room left, in bytes.
   public var remaining: Int { bytes.count - offset }
 
-  /// What has been written so far, for checksums over it.
+  /// The bytes written so far, for checksums.
   public var written: Span<UInt8> {
     @_lifetime(borrow self)
     get { bytes.span.extracting(0..<offset) }

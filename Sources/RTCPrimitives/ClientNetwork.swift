@@ -63,7 +63,7 @@ public struct AddressPrefix: Hashable, Sendable {
     (self.address, self.bits) = (address, bits)
   }
 
-  /// Whether `other` is one of them.
+  /// Whether `other` has the prefix.
   public func contains(_ other: IPAddress) -> Bool {
     switch (address, other.unmapped) {
     case (.v4(let a), .v4(let b)): bits == 0 || (a ^ b) >> UInt32(32 - bits) == 0

@@ -6,16 +6,17 @@
 public struct DatagramBatch: ~Copyable {
   /// One datagram's place in the buffer.
   public struct Entry: Sendable, BitwiseCopyable {
-    /// Where the datagram is to be sent.
+    /// The route to send the datagram by.
     public var route: Route
-    /// Where the datagram begins in `DatagramBatch.bytes`.
+    /// The start of the datagram in `DatagramBatch.bytes`.
     public var offset: Int
     /// The datagram's length in bytes.
     public var count: Int
   }
 
-  /// The room that a writer is given. Video, RTCP, DTLS and data channels fill 1,200 bytes at most, which an MTU of 1,280 bears
-  /// with the headers of ChannelData, UDP and IPv6; only packets of sound may be larger, above some 150 kbit/s in 60 ms each.
+  /// The room for a writer. Video, RTCP, DTLS and data channels fill at most 1,200 bytes, which fit an MTU of 1,280
+  /// with the headers of ChannelData, UDP and IPv6; only audio packets may be larger, above some 150 kbit/s with 60 ms
+  /// each.
   public static let maximumDatagramSize = 1500
 
   /// The datagrams in the order they were appended.
@@ -33,7 +34,7 @@ public struct DatagramBatch: ~Copyable {
   public var isEmpty: Bool { entries.isEmpty }
   /// The number of datagrams.
   public var count: Int { entries.count }
-  /// The bytes of memory in use: the datagrams, and what is free in front of them.
+  /// The bytes of memory in use: the datagrams, and the free bytes before them.
   public var byteCount: Int { used }
 
   /// Appends one datagram of at most `capacity` bytes. `body` writes it and returns its length;

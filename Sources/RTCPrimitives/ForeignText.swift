@@ -23,7 +23,7 @@ extension StringProtocol {
   }
 }
 
-/// What is shown of text that comes from elsewhere.
+/// Makes foreign text safe to show.
 package enum ForeignText {
   /// Characters of one text.
   package static let longest = 200

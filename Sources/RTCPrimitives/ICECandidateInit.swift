@@ -6,7 +6,7 @@ public struct ICECandidateInit: Hashable, Sendable {
   public var sdpMid: String?
   /// The position of the candidate's m-section in the description, counted from 0; nil when it is not said.
   public var sdpMLineIndex: Int?
-  /// Of the description it belongs to; nil: of the current one.
+  /// The user name fragment of its description; nil: the current one.
   public var usernameFragment: String?
 
   /// Takes all values as they are; nothing is parsed here.

@@ -27,17 +27,17 @@ public struct ICEServer: Hashable, Sendable {
   }
 }
 
-/// Which candidates a connection may use (W3C RTCIceTransportPolicy).
+/// The candidates that a connection may use (W3C RTCIceTransportPolicy).
 public enum ICETransportPolicy: String, CaseIterable, Sendable {
-  /// All of them.
+  /// All candidates.
   case all
-  /// Those of TURN servers alone: the remote peer learns no address of this machine.
+  /// Candidates of TURN servers only: the remote peer learns no address of this machine.
   case relay
 }
 
 /// Why a STUN or TURN server cannot be used as it is written.
 public struct ICEServerError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// Names the server, what is wrong, and the right spelling.
+  /// A sentence with the server, the fault, and the right form.
   public let description: String
 
   init(_ sentence: String, of text: String) {

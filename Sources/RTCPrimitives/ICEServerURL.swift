@@ -1,7 +1,7 @@
 /// The address of a STUN or TURN server as a URI says it (RFC 7064, RFC 7065): `stun:host`, `turns:host:443`,
 /// `turn:[2001:db8::1]:3478?transport=tcp`.
 public struct ICEServerURL: Hashable, Sendable {
-  /// What the server is asked for, and whether by TLS.
+  /// The protocol of the server, with or without TLS.
   public enum Scheme: String, CaseIterable, Sendable {
     /// The address that others see (STUN), in the clear and by TLS.
     case stun, stuns
@@ -22,13 +22,13 @@ public struct ICEServerURL: Hashable, Sendable {
     case tcp
   }
 
-  /// Of the URI.
+  /// The scheme of the URI.
   public var scheme: Scheme
   /// A name or a literal address, without brackets; 1…255 characters.
   public var host: String
   /// 3478 unless the URI says otherwise; 5349 with TLS.
   public var port: UInt16
-  /// Of the connection to the server; `stuns` and `turns` go over TCP.
+  /// The transport of the connection to the server; `stuns` and `turns` use TCP.
   public var transport: Transport
 
   /// The values as they are.
@@ -39,8 +39,8 @@ public struct ICEServerURL: Hashable, Sendable {
     self.transport = transport ?? (scheme.isSecure ? .tcp : .udp)
   }
 
-  /// Reads a URI. The scheme may be in capitals; `?transport=` is taken of every scheme, as browsers do; the slashes of
-  /// `turn://host` are an error that shows the right form.
+  /// Parses a URI. The scheme may be in capitals; `?transport=` is accepted for every scheme, as in browsers; the
+  /// slashes of `turn://host` are an error that shows the right form.
   public init(parsing text: String) throws(ICEServerError) {
     guard text.utf8.count <= 512, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       throw ICEServerError("It must be at most 512 visible ASCII characters.", of: text)

@@ -1,10 +1,10 @@
-/// What one remote peer may make us hold or do, each with its reason; docs/security.md has them as a table.
+/// The limits of one remote peer, each with its reason; docs/security.md has them as a table.
 ///
-/// What is over a limit is refused, never an error of ours, and counted. Limits of the hub are `HubLimits`.
+/// Input over a limit is refused and counted; it is never an error of ours. The hub's limits are `HubLimits`.
 public enum PeerLimits {
-  /// So much at once, and one more each time that `refill` has passed.
+  /// A token bucket: a burst, and one more each time that `refill` has passed.
   public struct Allowance: Sendable {
-    /// What may be taken at once.
+    /// The size of the burst.
     public let burst: Int64
     /// The time after which one more may be taken.
     public let refill: TimeDelta
@@ -14,7 +14,7 @@ public enum PeerLimits {
   public struct Account: Sendable {
     private var recovered = Timestamp.zero
 
-    /// Nothing was taken yet.
+    /// Makes a full allowance.
     public init() {}
 
     /// When one may be taken; the past where it may now.
@@ -55,7 +55,7 @@ public enum PeerLimits {
   public static let headerExtensions = 64
   /// `a=ssrc` sources of an m-section. A peer sends under three for each video.
   public static let describedSources = 64
-  /// The same of all m-sections together.
+  /// Maximum number of sources described in all m-sections together.
   public static let describedSourcesInAll = 256
   /// `a=ssrc-group` of an m-section, and the sources of one.
   public static let sourceGroups = 64
@@ -80,19 +80,19 @@ public enum PeerLimits {
   public static let checksVerified = Allowance(burst: 1_000, refill: .microseconds(250))
   /// Requests of ICE that a session answers; browsers send twenty a second for each pair while they look for a path.
   public static let checksReceived = Allowance(burst: 400, refill: .milliseconds(10))
-  /// Addresses from which a session's datagrams are taken at a time: those that proved to be its peer's last.
+  /// Addresses from which a session's datagrams are accepted at a time: the last that proved to be its peer's.
   public static let provedAddresses = 16
-  /// Addresses to which a session has written that the loop remembers, to tell it what the system refuses to send.
+  /// Addresses to which a session has written and that the loop remembers, to report the system's send errors.
   public static let addressesWritten = 64
-  /// Checks that one IP address is sent by all sessions of the process, beyond as many as datagrams came from it, within
-  /// `uncalledWindow`, while it answers none. A peer's machine gets some dozen checks of a session before its own come;
-  /// whoever names somebody else's address has him sent 4 kbit/s.
+  /// Checks that all sessions of the process may send to one IP address, beyond the number of datagrams from it, within
+  /// `uncalledWindow`, while it answers none. A peer's machine gets some dozen checks of a session before its own
+  /// arrive; a peer that names a victim's address causes 4 kbit/s.
   public static let uncalledChecks = 50
-  /// The same of all addresses that have not answered.
+  /// Checks to all addresses that have not answered.
   public static let uncalledChecksInAll = 2_000
   /// The time in which those are counted.
   public static let uncalledWindow = TimeDelta.seconds(10)
-  /// IP addresses of which that is kept: with all of them, more are sent nothing until the window is over.
+  /// The number of IP addresses counted for that; beyond it, further addresses get no checks until the window is over.
   public static let watchedAddresses = 4_096
 
   // MARK: - Signaling and connections
@@ -116,22 +116,22 @@ public enum PeerLimits {
 
   // MARK: - Key frames: each costs everybody on the same encoder ten pictures' bits
 
-  /// What a viewer may ask for of an encoder that others watch too: two a minute for long.
+  /// A viewer's key-frame requests to an encoder with other viewers: two a minute in the long run.
   public static let sharedKeyFrames = Allowance(burst: 2, refill: .seconds(30))
-  /// What it may ask for where it is alone: they cost the processor's time, which is everybody's.
+  /// A viewer's key-frame requests to an encoder of its own: they cost processor time, which all share.
   public static let ownKeyFrames = Allowance(burst: 5, refill: .seconds(2))
   /// First pictures, of one who begins to be sent to and ends again and again.
   public static let firstKeyFrames = Allowance(burst: 4, refill: .seconds(5))
-  /// Between two key frames on what several watch, whoever asks, but for somebody's first picture.
+  /// The minimum interval of key frames for several viewers, except for a viewer's first picture.
   public static let sharedKeyFrameInterval = TimeDelta.seconds(1)
 
   // MARK: - Media
 
-  /// Transport-wide feedback and REMB that a session takes in. Browsers send twenty a second, some receivers one for each
-  /// frame; each one has the estimate and the encoders' shares computed anew.
+  /// Transport-wide feedback and REMB messages that a session accepts. Browsers send twenty a second, some receivers
+  /// one for each frame; each one causes a new estimate and new shares of the encoders.
   public static let rateFeedback = Allowance(burst: 100, refill: .milliseconds(4))
-  /// Sources (SSRC) of a remote peer for which a replay window is kept, 300 bytes each: twice those that its m-sections may
-  /// have at a time, since reports come from sources too. The one that was silent longest gives way.
+  /// Sources (SSRC) of a remote peer with a replay window, 300 bytes each: twice the number that its m-sections may
+  /// have at a time, since reports have sources too. The one that was silent longest is replaced.
   public static let sources = 128
   /// Videos of one remote peer that are decoded at a time: each has a thread.
   public static let decodedVideos = 32

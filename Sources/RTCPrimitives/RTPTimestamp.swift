@@ -6,8 +6,8 @@ public struct RTPTimestamp: SerialNumber {
   @inlinable
   public init(_ value: UInt32) { self.value = value }
 
-  /// The timestamp of a moment in units of video's clock, 90 kHz, counted from the monotonic clock's origin. What is on the
-  /// wire is that plus an offset of the stream's own.
+  /// Makes the timestamp of a moment in units of video's clock, 90 kHz, from the monotonic clock's origin. Packets have
+  /// this value plus an offset of the stream's own.
   public init(video time: Timestamp) {
     value = UInt32(truncatingIfNeeded: time.nanoseconds / 1_000 * 9 / 100)
   }

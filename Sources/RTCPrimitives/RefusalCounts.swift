@@ -1,8 +1,8 @@
 import Synchronization
 
-/// What was refused because it was over a limit, since the process began: shared by all that refuse. Any thread.
+/// The number of refusals because of a limit since the process began, shared by all parts. Any thread.
 public final class RefusalCounts: Sendable {
-  /// What it was. The raw value is the label in `/metrics`.
+  /// The subject of a refusal. The raw value is the label in `/metrics`.
   public enum Subject: String, CaseIterable, Sendable {
     /// A description or candidates that cannot be read, or are over a limit of `PeerLimits`.
     case description
@@ -18,19 +18,19 @@ public final class RefusalCounts: Sendable {
     case keyFrame = "key_frame"
     /// A datagram of a session whose datagrams cost more than the session's share of the processor.
     case costlyDatagram = "costly_datagram"
-    /// A session that was ended because it went on sending datagrams that cost more than its share of the processor.
+    /// A session that was ended because its datagrams cost more than its share of the processor.
     case costlySession = "costly_session"
   }
 
   private let counts = Mutex<[Subject: UInt64]>([:])
 
-  /// Nothing was refused yet.
+  /// No refusals.
   public init() {}
 
   /// Counts one.
   public func count(_ subject: Subject) { counts.withLock { $0[subject, default: 0] += 1 } }
 
-  /// How many of each, also of those of which there were none.
+  /// The counts of all subjects, including zeros.
   public var all: [Subject: UInt64] {
     let counts = counts.withLock { $0 }
     return Dictionary(uniqueKeysWithValues: Subject.allCases.map { ($0, counts[$0] ?? 0) })

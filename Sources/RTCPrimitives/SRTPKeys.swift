@@ -25,7 +25,7 @@ public enum SRTPProfile: UInt16, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// The bytes that protecting adds to an RTCP packet: those of RTP and the SRTCP index.
+  /// The bytes that encryption adds to an RTCP packet: those of RTP and the SRTCP index.
   public var rtcpOverhead: Int { rtpOverhead + 4 }
 }
 
@@ -43,13 +43,13 @@ public struct SRTPMasterKey: Hashable, Sendable {
   }
 }
 
-/// What a DTLS-SRTP handshake yields: the profile, and the keys of both directions as seen from this side.
+/// The result of a DTLS-SRTP handshake: the profile, and the keys of both directions from this side's view.
 public struct SRTPKeys: Hashable, Sendable {
   /// The profile that both sides have agreed on.
   public var profile: SRTPProfile
-  /// Protects what we send.
+  /// The key for sent packets.
   public var local: SRTPMasterKey
-  /// Protects what the peer sends.
+  /// The key for received packets.
   public var remote: SRTPMasterKey
 
   /// The keys of both directions, for `profile`.
@@ -64,13 +64,13 @@ public struct SRTPKeys: Hashable, Sendable {
 extension SRTPKeys: CustomStringConvertible, CustomDebugStringConvertible {
   /// The profile alone.
   public var description: String { "SRTPKeys(\(profile))" }
-  /// The same as `description`.
+  /// `description`, which hides the key.
   public var debugDescription: String { description }
 }
 
 extension SRTPMasterKey: CustomStringConvertible, CustomDebugStringConvertible {
   /// A fixed text without key material.
   public var description: String { "SRTPMasterKey(hidden)" }
-  /// The same as `description`.
+  /// `description`, which hides the keys.
   public var debugDescription: String { description }
 }

@@ -91,7 +91,7 @@ extension IPAddress: CustomStringConvertible {
       guard parts.count >= 3, parts.dropFirst().first?.isEmpty == true else { return nil }
       parts = parts.dropFirst()
     }
-    if parts.last?.isEmpty == true {  // likewise a trailing one
+    if parts.last?.isEmpty == true {  // also a trailing one
       guard parts.count >= 2, parts.dropLast().last?.isEmpty == true else { return nil }
       parts = parts.dropLast()
     }

@@ -1,6 +1,6 @@
 /// Clockwise turn to be applied by the viewer, in degrees.
 public enum VideoRotation: Int, Hashable, Sendable, BitwiseCopyable {
-  /// As it is.
+  /// No rotation.
   case none = 0
   /// A quarter to the right.
   case clockwise90 = 90

@@ -5,15 +5,15 @@ package import RTCPrimitives
 package struct AudioBlock: Sendable {
   /// 480 for each channel, interleaved, −1…1. The framer uses the memory again when it is not kept.
   package var samples: [Float]
-  /// Where the first sample stands, in samples at 48 kHz since the framer's first. Goes on by 480 from block to block, and
-  /// further where sound is missing.
+  /// The position of the first sample, in samples at 48 kHz since the framer's first. Increases by 480 from block to
+  /// block, and by more where sound is missing.
   package var position: Int64
-  /// When the first sample was heard. Steady: from block to block 10 ms, give or take what the source's clock is off.
+  /// The capture time of the first sample. Steady: 10 ms from block to block, except for the deviation of the source's
+  /// clock.
   package var captureTime: Timestamp
   /// The first of all, and the first after sound that is missing.
   package var startsAfterGap: Bool
 
-  /// See the properties.
   package init(samples: [Float], position: Int64, captureTime: Timestamp, startsAfterGap: Bool) {
     self.samples = samples
     self.position = position
@@ -22,15 +22,15 @@ package struct AudioBlock: Sendable {
   }
 }
 
-/// Makes exact blocks of 10 ms, 48 kHz and one or two channels of sound of any rate, channels and length. Used by one
-/// thread at a time; allocates nothing for a block once it runs.
+/// Makes exact blocks of 10 ms at 48 kHz with one or two channels from sound of any rate, channels and length. Used by
+/// one thread at a time; a block needs no allocation.
 ///
-/// Rate and channels may change from frame to frame, and frames may be missing: old and new are faded over 5 ms, so that
-/// neither makes noise. Times of the source may be unsteady by 40 ms. A hole of up to 200 ms is filled with silence; at a
-/// longer one `position` leaps. A source whose time goes back by more than 40 ms is believed: `position` goes on, times
-/// are its own.
+/// Rate and channels may change from frame to frame, and frames may be missing: old and new sound are crossfaded over 5
+/// ms, so that no noise arises. The source's times may be unsteady by 40 ms. A gap of up to 200 ms is filled with
+/// silence; at a longer one `position` leaps. A source whose time goes back by more than 40 ms is believed: `position`
+/// continues, times are its own.
 package final class AudioFramer {
-  /// What befell the sound.
+  /// Counters of repairs.
   package struct Counters: Hashable, Sendable {
     /// Frames without a sample, with a count that is no multiple of the channels, or of an impossible format.
     package var ignoredFrames = 0
@@ -53,7 +53,7 @@ package final class AudioFramer {
   package static let blockSampleCount = 480
   /// 1 or 2, of the blocks.
   package let channels: Int
-  /// What happened since the start.
+  /// The counters since the start.
   package private(set) var counters = Counters()
 
   private static let jitterLimit = TimeDelta.milliseconds(40)
@@ -63,7 +63,7 @@ package final class AudioFramer {
   private static let fadeIn = (0..<fadeLength).map { AudioFramer.rise(Float($0) + 0.5) }
 
   private var stretch: AudioStretch?
-  /// Where its first sample stands.
+  /// The position of its first sample.
   private var stretchStart: Int64 = 0
   private var timeline = AudioTimeline()
   /// Not yet delivered; its first sample stands at `position`.
@@ -71,7 +71,7 @@ package final class AudioFramer {
   private var position: Int64 = 0
   private var startsAfterGap = true
   private var hasBegun = false
-  /// What the next samples are faded over from, and how many of them have been.
+  /// The sound to fade from, and the number of faded samples.
   private var tail: [Float] = []
   private var faded = 0
   private var resampled: [Float] = []
@@ -101,7 +101,7 @@ package final class AudioFramer {
     }
   }
 
-  /// The source has ended: what is left is delivered, filled up with silence. Frames may follow again.
+  /// The source has ended: the rest is delivered, padded with silence. Frames may follow again.
   package func finish(deliver: (AudioBlock) -> Void) {
     guard stretch != nil else { return }
     endStretch()
@@ -139,7 +139,7 @@ package final class AudioFramer {
     return begin(frame.format)
   }
 
-  /// Where the next sample will stand.
+  /// The position of the next sample.
   private var end: Int64 { position + Int64(pending.count / channels) }
 
   private func begin(_ format: AudioFormat) -> Bool {
@@ -182,13 +182,13 @@ package final class AudioFramer {
   /// A clock may leap by years; a day of silence is as good.
   private static func gap(_ delta: TimeDelta) -> Int64 { min(delta, .seconds(86_400)).sampleCount }
 
-  /// What the stretch still holds becomes sound, and how it might have gone on is what comes next is faded over from.
+  /// Ends the stretch: its rest becomes sound, and its extrapolation is what the next sound fades from.
   private func endStretch() {
     guard let stretch else { return }
     var next: [Float] = []
     stretch.end(fade: Self.fadeLength, into: &resampled, tail: &next)
     append()
-    // When it ended before it was faded in, what it was faded over from is heard a while longer.
+    // If it ended before it was faded in, the sound it fades from lasts a little longer.
     for index in 0..<max(0, Self.fadeLength - faded) {
       let weight = Self.fadeIn[faded + index]
       for sample in index * channels..<(index + 1) * channels {
@@ -213,7 +213,7 @@ package final class AudioFramer {
     append()
   }
 
-  /// Moves what was resampled behind what is pending, faded and clipped.
+  /// Appends resampled sound to the pending, faded and clipped.
   private func append() {
     var index = 0
     while faded < Self.fadeLength, index < resampled.count {

@@ -1,10 +1,10 @@
 import CSpeexDSP
 package import RTCPrimitives
 
-/// Turns sound of any rate into sound of 48 kHz, by SpeexDSP. Used by one thread at a time.
+/// Converts sound of any rate to 48 kHz, with SpeexDSP. Used by one thread at a time.
 ///
-/// The first sample that comes out was heard when the first that went in was; what comes out lags by `latency` only in
-/// that so much must have gone in first. Between them counts are exact: no sample is gained or lost over any length.
+/// The first output sample has the time of the first input sample; the output lags by `latency` only in that this much
+/// input is needed first. Counts are exact: no sample is gained or lost over any length.
 package final class AudioResampler {
   /// Samples a second of each channel that come out.
   package static let outputRate = 48_000
@@ -18,7 +18,7 @@ package final class AudioResampler {
   private let state: OpaquePointer
   private let scratch: UnsafeMutableBufferPointer<Float>
 
-  /// Of SpeexDSP's 0…10: aliases lie 80 dB below, for some 1 % of a core.
+  /// Of SpeexDSP's 0…10: aliases are 80 dB lower, for some 1 % of a core.
   private static let quality: Int32 = 7
 
   /// - Parameters:
@@ -50,11 +50,11 @@ package final class AudioResampler {
     TimeDelta(nanoseconds: Int64(inputLatency) * 1_000_000_000 / Int64(inputRate))
   }
 
-  /// The same in samples of each channel at the rate that goes in.
+  /// The latency in samples of each channel at the input rate.
   package var inputLatency: Int { Int(speex_resampler_get_input_latency(state)) }
 
-  /// Appends to `output` what can be told from `samples` and those before.
-  /// - Parameter samples: interleaved; a rest that is no whole sample of all channels is left out.
+  /// Appends to `output` the samples that follow from `samples` and earlier ones.
+  /// - Parameter samples: interleaved; an incomplete last sample is left out.
   package func resample(_ samples: Span<Float>, into output: inout [Float]) {
     samples.withUnsafeBufferPointer { input in
       var position = 0
@@ -64,7 +64,7 @@ package final class AudioResampler {
         var made = UInt32(scratch.count / channels)
         let status = speex_resampler_process_interleaved_float(
           state, input.baseAddress! + position * channels, &taken, scratch.baseAddress!, &made)
-        // It fails for arguments that are null or overlap, and for no others.
+        // It fails for null or overlapping arguments only.
         guard status == Int32(RESAMPLER_ERR_SUCCESS), taken > 0 || made > 0 else { return }
         output.append(contentsOf: UnsafeBufferPointer(rebasing: scratch[..<(Int(made) * channels)]))
         position += Int(taken)
@@ -77,7 +77,7 @@ package final class AudioResampler {
 package enum AudioResamplerError: Error, Hashable, Sendable {
   /// Outside of `AudioResampler.inputRates`.
   case unsupportedRate(Int)
-  /// Neither 1 nor 2.
+  /// The number is neither 1 nor 2.
   case unsupportedChannels(Int)
   /// The library refused; its status code and its own words.
   case library(status: Int, message: String)

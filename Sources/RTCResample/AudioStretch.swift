@@ -13,7 +13,7 @@ final class AudioStretch {
   /// The newest input, mixed: what an end is drawn out from.
   private var history: [Float] = []
 
-  /// - Parameter channels: 1 or 2, what is wanted.
+  /// - Parameter channels: 1 or 2, for the output.
   init(format: AudioFormat, channels: Int) throws(AudioResamplerError) {
     self.format = format
     mix = ChannelMix(inputs: format.channels, outputs: channels)
@@ -22,8 +22,8 @@ final class AudioStretch {
       ? nil : try AudioResampler(inputRate: format.sampleRate, channels: channels)
   }
 
-  /// Appends to `output` what comes out for `samples`.
-  /// - Returns: how many values had to be repaired.
+  /// Appends the output for `samples`.
+  /// - Returns: the number of repaired values.
   func take(_ samples: Span<Float>, into output: inout [Float]) -> Int {
     mixed.removeAll(keepingCapacity: true)
     let repaired = mix.mix(samples, into: &mixed)
@@ -35,8 +35,8 @@ final class AudioStretch {
     return repaired
   }
 
-  /// Appends the rest, so that what came out is as long as what went in, and to `tail` as it might have gone on for
-  /// `fade` samples more: for the next stretch to fade over from. A resampler that ended on silence would ring.
+  /// Appends the rest to `output`, so that it is as long as the input, and an extrapolation of `fade` samples to
+  /// `tail`, for the next stretch to fade from. A resampler that ended on silence would ring.
   func end(fade: Int, into output: inout [Float], tail: inout [Float]) {
     let channels = mix.outputs
     let rate = Int64(format.sampleRate)
@@ -56,15 +56,15 @@ final class AudioStretch {
     produced = total
   }
 
-  /// Twice the last 10 ms and what a resampler holds, at most.
+  /// Keeps at most twice the last 10 ms and a resampler's latency.
   private func remember() {
     let limit = (format.sampleRate / 100 + (resampler?.inputLatency ?? 0)) * mix.outputs
     history.append(contentsOf: mixed.suffix(limit))
     if history.count > 2 * limit { history.removeFirst(history.count - limit) }
   }
 
-  /// Goes on with the history turned by 180° about its last sample, so that level and slope are kept, but less and less
-  /// of it, as a turned wave can be twice as high.
+  /// Extrapolates by the history rotated by 180° about its last sample, which keeps level and slope, with decreasing
+  /// weight, as a rotated wave can be twice as high.
   private func extend(by count: Int, _ output: inout [Float]) {
     let channels = mix.outputs
     let known = history.count / channels

@@ -1,7 +1,7 @@
 import RTCPrimitives
 
-/// When the samples of a count that goes on were heard: by the count, corrected slowly towards what the source says, so
-/// that a source that stamps unsteadily has steady times and one whose clock runs a little fast is followed.
+/// The times of samples by their count, corrected slowly towards the source's times: an unsteady source gets steady
+/// times, and a source whose clock is slightly fast is followed.
 struct AudioTimeline {
   private var origin = Timestamp.zero
   private var originPosition: Int64 = 0
@@ -22,12 +22,12 @@ struct AudioTimeline {
     known = .zero
   }
 
-  /// Notes that `duration` of sound was heard `offset` later than `time(of:)` says.
+  /// Records that `duration` of sound was `offset` later than `time(of:)`.
   mutating func note(offset: TimeDelta, over duration: TimeDelta) {
     known = min(known + duration, Self.window)
     guard known > .zero else { return }
     let share = Double(duration.nanoseconds) / Double(known.nanoseconds)
-    // Times go on evenly: they never run faster or slower by more than a tenth.
+    // Times advance evenly: at most a tenth faster or slower.
     let limit = duration.nanoseconds / 10
     let correction = Int64(Double(offset.nanoseconds) * min(1, share))
     origin += TimeDelta(nanoseconds: max(-limit, min(limit, correction)))

@@ -1,12 +1,12 @@
-/// Brings sound of 1…8 channels to one or two and into −1…1.
+/// Converts sound of 1…8 channels to one or two, within −1…1.
 ///
-/// The order of channels is that of WAVE files: front left, front right, front centre, low frequencies, and those behind
-/// or beside. More than two are mixed down as in ITU-R BS.775: centre and surround 3 dB lower, low frequencies left out.
-/// As browsers do, the sum is not lowered further, so that dialogue keeps its level; what goes over is clipped.
+/// The order of channels is that of WAVE files: front left, front right, front centre, low frequencies, and those
+/// behind or beside. More than two are mixed down as in ITU-R BS.775: centre and surround 3 dB lower, low frequencies
+/// left out. As in browsers, the sum is not lowered further, so that dialogue keeps its level; excess is clipped.
 struct ChannelMix {
   let inputs: Int
   let outputs: Int
-  /// What of each input goes into each output; empty when the channels are the same.
+  /// The weight of each input in each output; empty if the channels are the same.
   private let weights: [Float]
 
   /// - Parameters:

@@ -1,6 +1,6 @@
 package import RTCEngine
 
-/// What a viewer made of the frames that reached it.
+/// A viewer's decoding of the frames that reached it.
 package struct FrameChain: Sendable {
   /// The source's numbers of the frames, in order of arrival.
   package private(set) var numbers: [UInt64] = []

@@ -9,7 +9,7 @@ package struct NetworkConditions: Sendable {
     /// The chance that a datagram finds the bad state turned good again, 0…1: one in the mean length of a burst.
     package var end: Double
 
-    /// Both chances 0…1.
+    /// Makes bursts; both chances 0…1.
     package init(begin: Double, end: Double) {
       self.begin = begin
       self.end = end
@@ -30,7 +30,7 @@ package struct NetworkConditions: Sendable {
   package var duplication = 0.0
   /// The bottleneck's rate; nil: endless.
   package var rate: BitRate?
-  /// The bytes that may wait at the bottleneck; what does not fit is dropped (drop-tail).
+  /// The bytes that may wait at the bottleneck; further packets are dropped (drop-tail).
   package var queueCapacity = 64 * 1024
   /// Counted per datagram against `rate`, beside its payload: IPv4 and UDP headers.
   package var overhead = 28
@@ -45,7 +45,7 @@ package struct NetworkConditions: Sendable {
     return conditions
   }
 
-  /// Nothing gets through.
+  /// All packets are lost.
   package static var broken: NetworkConditions {
     var conditions = NetworkConditions()
     conditions.loss = 1

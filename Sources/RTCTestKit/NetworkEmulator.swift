@@ -3,7 +3,7 @@ package import RTCPrimitives
 /// A network between two hosts on virtual time: loss, delay, reordering, duplication and a bottleneck queue, each direction
 /// by its own conditions. The same seed and inputs give the same deliveries, always.
 package struct NetworkEmulator {
-  /// Which way a datagram goes.
+  /// The direction of a datagram.
   package enum Direction: Int, CaseIterable, Sendable {
     case aToB
     case bToA
@@ -13,15 +13,15 @@ package struct NetworkEmulator {
   package struct Delivery: Sendable {
     /// When it arrives.
     package var time: Timestamp
-    /// Which way it went.
+    /// The direction.
     package var direction: Direction
-    /// As the receiver sees it: `local` is its own address.
+    /// The route as the receiver sees it: `local` is its own address.
     package var route: Route
     /// The datagram's payload.
     package var bytes: [UInt8]
   }
 
-  /// What became of the datagrams of one direction.
+  /// Counters of one direction's datagrams.
   package struct Counters: Hashable, Sendable {
     /// Given to `send`.
     package internal(set) var sent = 0
@@ -44,7 +44,7 @@ package struct NetworkEmulator {
   private var random: SeededGenerator
   private var inFlight = DeliveryQueue<Delivery>()
 
-  /// Both directions alike.
+  /// Makes a network with equal directions.
   package init(seed: UInt64, conditions: NetworkConditions = NetworkConditions()) {
     random = SeededGenerator(seed: seed)
     links = Direction.allCases.map { _ in NetworkLink(conditions: conditions) }
@@ -61,7 +61,7 @@ package struct NetworkEmulator {
     for direction in Direction.allCases { self[direction] = conditions }
   }
 
-  /// What became of the datagrams of one direction so far.
+  /// The counters of one direction so far.
   package func counters(_ direction: Direction) -> Counters { links[direction.rawValue].counters }
 
   /// Takes a datagram in. `route` is the sender's view; `now` must not go back.

@@ -3,27 +3,27 @@ import RTCMedia
 package import RTCPrimitives
 package import RTCSCTP
 
-/// One peer of a pair, and what it has told.
+/// One peer of a pair, and its events.
 package final class PeerEnd {
   /// The peer itself.
   package var peer: Peer
-  /// What the peer's next step writes into; empty between steps.
+  /// The outbox of the peer's next step; empty between steps.
   package var outbox = Outbox()
   /// All events so far, with their times.
   package private(set) var events: [(time: Timestamp, event: Event)] = []
-  /// What came of all commands so far, in order; those for data channels apart.
+  /// The results of all commands so far, in order, except those for data channels.
   package private(set) var results: [Result<CommandResult, NegotiationFailure>] = []
-  /// The data channels it opened, and what was refused of the commands for them.
+  /// The data channels that it opened.
   package private(set) var openedChannels: [DataChannelHandle] = []
-  /// What was refused of the commands for data channels, in order.
+  /// The errors of commands for data channels, in order.
   package private(set) var channelErrors: [DataChannelError] = []
-  /// What it sends, by transceiver.
+  /// The video that it sends, by transceiver.
   package var sources: [TransceiverID: SyntheticVideo] = [:]
   /// The sound it sends, by transceiver.
   package var audioSources: [TransceiverID: SyntheticAudio] = [:]
   /// Key frames that it was asked for are made; false for a source that has died.
   package var answersKeyFrameRequests = true
-  /// The source keeps to the target bitrate; false for one that serves others too.
+  /// Whether the source follows the target bitrate; false for one that serves other peers too.
   package var followsTargetBitrate = true
   /// A dead one takes nothing, sends nothing, and its timers do not run.
   package var isAlive = true
@@ -36,7 +36,7 @@ package final class PeerEnd {
 
   /// The peer's state by its last event.
   package private(set) var state = PeerState.new
-  /// What came, of all transceivers.
+  /// The received frames of all transceivers.
   package var frames: [ReceivedFrame] { arrivals.map(\.frame) }
   /// The packets of sound that came, of all transceivers.
   package var audio: [ReceivedAudio] { sounds.map(\.packet) }
@@ -53,13 +53,13 @@ package final class PeerEnd {
     peer.transceivers.first { $0.kind == kind && !$0.isStopped }?.id
   }
 
-  /// What the first video transceiver sends.
+  /// The video of the first video transceiver.
   package var source: SyntheticVideo? {
     get { first(.video).flatMap { sources[$0] } }
     set { if let id = first(.video) { sources[id] = newValue } }
   }
 
-  /// What the first audio transceiver sends.
+  /// The audio of the first audio transceiver.
   package var audioSource: SyntheticAudio? {
     get { first(.audio).flatMap { audioSources[$0] } }
     set { if let id = first(.audio) { audioSources[id] = newValue } }
@@ -70,17 +70,17 @@ package final class PeerEnd {
     results.compactMap { if case .success(.transceiver(let id)) = $0 { id } else { nil } }
   }
 
-  /// The remote peer's tracks that it was told of, in order.
+  /// The added remote tracks, in order.
   package var tracksAdded: [RemoteTrackDescription] {
     events.compactMap { if case .trackAdded(let track) = $0.event { track } else { nil } }
   }
 
-  /// The remote peer's tracks that it was told are gone, in order.
+  /// The removed remote tracks, in order.
   package var tracksRemoved: [RemoteTrackDescription] {
     events.compactMap { if case .trackRemoved(let track) = $0.event { track } else { nil } }
   }
 
-  /// How often it was told that an offer is due.
+  /// The number of `negotiationNeeded` events.
   package var negotiationsNeeded: Int {
     events.count { if case .negotiationNeeded = $0.event { true } else { false } }
   }
@@ -95,7 +95,7 @@ package final class PeerEnd {
     events.compactMap { if case .connectivityChanged(let value) = $0.event { ($0.time, value) } else { nil } }
   }
 
-  /// The candidates of its own that it told of one by one, in order.
+  /// The local candidates reported one by one, in order.
   package var gatheredCandidates: [ICECandidateInit] {
     events.compactMap { if case .localCandidateGathered(let candidate) = $0.event { candidate } else { nil } }
   }
@@ -115,12 +115,12 @@ package final class PeerEnd {
     events.compactMap { if case .targetBitrateChanged(let rate, _) = $0.event { ($0.time, rate) } else { nil } }
   }
 
-  /// The losses of its sound that it was told of.
+  /// The reported losses of its sound.
   package var audioLosses: [Double] {
     events.compactMap { if case .audioLossReported(let loss, _) = $0.event { loss } else { nil } }
   }
 
-  /// What was refused of its commands, in order, those for data channels apart.
+  /// The failures of its commands, in order, except those for data channels.
   package var failures: [NegotiationFailure] {
     results.compactMap { if case .failure(let failure) = $0 { failure } else { nil } }
   }
@@ -130,7 +130,7 @@ package final class PeerEnd {
     description?.sdp
   }
 
-  /// The same with its kind.
+  /// The last description, with its kind.
   package var description: Description? {
     for result in results.reversed() { if case .success(.description(let description)) = result { return description } }
     return nil

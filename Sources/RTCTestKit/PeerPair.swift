@@ -8,7 +8,7 @@ package import RTCWire
 
 /// Two peers, an emulated network between them, and a clock that only moves when the test says so.
 package final class PeerPair {
-  /// One of the two peers, named by who makes the first offer.
+  /// One of the two peers; the offerer makes the first offer.
   package enum Side: Hashable, Sendable {
     case offerer
     case answerer
@@ -20,24 +20,24 @@ package final class PeerPair {
 
   /// How a pair is made.
   package struct Options {
-    /// What both peers' credentials and random choices, and the network's, follow from.
+    /// The seed of both peers' credentials and random choices, and the network's.
     package var seed: UInt64 = 1
     /// The time to begin at.
     package var start = Timestamp.zero + .seconds(1_000)
-    /// Both ways.
+    /// The conditions of both directions.
     package var conditions = NetworkConditions.delayed(.milliseconds(20))
-    /// Who sends video; the other receives it.
+    /// The side that sends video; the other receives it.
     package var sender = Side.offerer
     /// The bounds of both peers' rate control.
     package var bitrates = BitrateLimits()
     /// The last word on a peer's configuration.
     package var configure: (Side, inout PeerConfiguration) -> Void = { _, _ in }
-    /// Where each peer is; one address each.
+    /// The addresses of the peers, one each.
     package var addresses: [Side: SocketAddress] = [
       .offerer: SocketAddress(ip: .v4(0x0A00_0001), port: 5_000),
       .answerer: SocketAddress(ip: .v4(0x0A00_0002), port: 6_000),
     ]
-    /// What carries the datagrams of an address, where that is not a UDP port.
+    /// The carriers of addresses that are not UDP ports.
     package var carriers: [SocketAddress: Route.Kind] = [:]
     /// Changes a description on its way to the other side; named is the side that made it.
     package var rewrite: (Side, String) -> String = { _, description in description }
@@ -50,9 +50,9 @@ package final class PeerPair {
   package struct Departure: Sendable {
     /// When it left.
     package var time: Timestamp
-    /// Who sent it.
+    /// The sender.
     package var side: Side
-    /// What its first bytes say it is; nil for none of the known kinds.
+    /// The kind by its first bytes; nil for unknown kinds.
     package var kind: PacketKind?
     /// The datagram's payload, encrypted as it left.
     package var bytes: [UInt8]
@@ -68,9 +68,9 @@ package final class PeerPair {
   package var network: NetworkEmulator
   /// The time that both peers are given; begins at `Options.start`.
   package private(set) var now: Timestamp
-  /// What the pair was made with.
+  /// The options of the pair.
   package let options: Options
-  /// What arrives at all, by the side that sent it; nil lets everything through.
+  /// Decides which datagrams arrive, by the sending side; nil: all.
   package var filter: ((Side, PacketKind?) -> Bool)?
   /// Switches the log of departures on.
   package var recordsDepartures = false
@@ -99,7 +99,7 @@ package final class PeerPair {
     configuration.receivesVideo = options.sender != side
     configuration.bitrates = options.bitrates
     configuration.wallClockOffset = .seconds(1_700_000_000)
-    // Pictures leave as soon as the transport is secured, unless a test is about what comes before.
+    // Pictures are sent as soon as the transport is secured, unless a test concerns the time before.
     configuration.firstPictureWait = .zero
     options.configure(side, &configuration)
     return configuration
@@ -120,14 +120,14 @@ package final class PeerPair {
 
   // MARK: - Steps
 
-  /// Gives one input to a peer, and what it leaves to the network.
+  /// Passes one input to a peer, and its datagrams to the network.
   package func step(_ side: Side, _ input: consuming Input) {
     let end = self[side]
     end.peer.handle(input, now: now, into: &end.outbox)
     finishStep(side)
   }
 
-  /// Has a peer carry out a command, and keeps what came of it.
+  /// Makes a peer execute a command, and keeps the result.
   package func perform(_ side: Side, _ command: Command) {
     let end = self[side]
     do throws(NegotiationFailure) {
@@ -140,8 +140,8 @@ package final class PeerPair {
     finishStep(side)
   }
 
-  /// Has a peer carry out a command for its data channels.
-  /// - Returns: the new channel, of `.open`; nil of every other command, and of what was refused, which is kept.
+  /// Makes a peer execute a command for its data channels.
+  /// - Returns: the new channel of `.open`; nil for every other command, and for refused ones, whose error is kept.
   @discardableResult
   package func perform(_ side: Side, _ command: DataChannelCommand) -> DataChannelHandle? {
     let end = self[side]
@@ -219,7 +219,7 @@ package final class PeerPair {
 
   // MARK: - Time
 
-  /// The clock leaps, as after a long sleep: what is due is done by the next `run`.
+  /// Advances the clock, as after a long sleep: the next `run` performs what is due.
   package func leap(by duration: TimeDelta) { now = now + duration }
 
   /// Lets time pass until `duration` is over or, after some step, `condition` holds.

@@ -11,7 +11,7 @@ package struct SyntheticAudio: Sendable {
   package var packetSize: Int
   /// The sound's clock against the monotonic one: 1.001 gives 48 048 samples a second.
   package var clockRatio: Double
-  /// What it says of its loudness.
+  /// The loudness that it states.
   package var level: AudioLevel?
   /// The number of the next packet, from 0.
   package private(set) var nextNumber: UInt64 = 0
@@ -26,7 +26,7 @@ package struct SyntheticAudio: Sendable {
     self.start = start
   }
 
-  /// When the next packet's last sample has been heard.
+  /// The time of the next packet's last sample.
   package var nextTime: Timestamp { time(ofSample: Int64(nextNumber + 1) * Int64(Self.sampleCount)) }
 
   private func time(ofSample sample: Int64) -> Timestamp {
@@ -54,7 +54,7 @@ package struct SyntheticAudio: Sendable {
     return bytes
   }
 
-  /// The number of a packet whose bytes are exactly what they should be, nil for any other.
+  /// The number of a packet whose bytes are exactly right; nil for any other.
   package static func number(of bytes: [UInt8]) -> UInt64? {
     guard bytes.count >= 9 else { return nil }
     let number = bytes[1..<9].reduce(0) { $0 << 8 | UInt64($1) }

@@ -6,9 +6,9 @@ package import RTCPrimitives
 package struct SyntheticVideo: Sendable {
   /// May change from one key frame to the next.
   package var codec = VideoCodec.vp8
-  /// Likewise.
+  /// Changes with the next key frame.
   package var rendition = Rendition.encoded
-  /// What the frames say of it.
+  /// The colour space stated in the frames.
   package var colorSpace: ColorSpace?
   /// Between two frames.
   package var interval: TimeDelta
@@ -16,16 +16,16 @@ package struct SyntheticVideo: Sendable {
   package var frameSize: Int
   /// Bytes of a key frame; at least 32.
   package var keyFrameSize: Int
-  /// The rate to keep to, as an encoder does: caps the frames' sizes, a key frame's at half a second's worth.
+  /// The rate to follow, as an encoder does: limits the frames' sizes, a key frame's to half a second's worth.
   package var targetBitrate: BitRate?
-  /// The next frame is to be a key frame.
+  /// Whether the next frame is to be a key frame.
   package var needsKeyFrame = true
   /// The number of the next frame, from 0.
   package private(set) var nextNumber: UInt64 = 0
   /// When the next frame is due; set it to pause or to begin later.
   package var nextTime: Timestamp
 
-  /// VP8 at 25 frames a second, unless told otherwise, its first frame due at `start`.
+  /// Makes VP8 at 25 frames a second by default, with the first frame due at `start`.
   package init(
     interval: TimeDelta = .milliseconds(40), frameSize: Int = 4_000, keyFrameSize: Int = 20_000,
     from start: Timestamp = .zero
@@ -55,8 +55,9 @@ package struct SyntheticVideo: Sendable {
     return max(64, min(wanted, targetBitrate.bytes(in: isKeyFrame ? .milliseconds(500) : interval)))
   }
 
-  /// The frame's bytes: what the codec begins a frame with, then the number, then noise from a place that follows from
-  /// it. No zeros behind the number's sixteen digits of four bits, each in a byte, so that H.264 reads no start code there.
+  /// The frame's bytes: the codec's frame header, then the number, then noise from a position that follows from it. The
+  /// number is written in sixteen digits of four bits, each in a byte and none zero, so that H.264 finds no start code
+  /// there.
   package static func bytes(number: UInt64, isKeyFrame: Bool, count: Int, codec: VideoCodec = .vp8) -> [UInt8] {
     var bytes = beginning(isKeyFrame, count, codec)
     bytes.reserveCapacity(count)
@@ -96,7 +97,7 @@ package struct SyntheticVideo: Sendable {
     }
   }
 
-  /// The number of a frame whose bytes are exactly what they should be, nil for any other.
+  /// The number of a frame whose bytes are exactly right; nil for any other.
   package static func number(of bytes: [UInt8], isKeyFrame: Bool, codec: VideoCodec = .vp8) -> UInt64? {
     guard bytes.count >= 32 else { return nil }
     let start = beginning(isKeyFrame, bytes.count, codec).count

@@ -1,16 +1,16 @@
 public import RTCMedia
 import RTCNet
 
-/// The window that shows a call: every remote video in a grid, the local picture in a corner.
+/// The window of a call: every remote video in a grid, the local picture in a corner.
 ///
 /// All of SDL runs on one thread of the window's own, which sleeps until there is something to draw. Methods may be
 /// called on any thread. A process has one such window at a time, and closes it before it exits.
 ///
-/// Keys: `f`, F11 or a double click turn full screen on and off, Escape leaves it; `q`, or Escape when there is none,
+/// Keys: `f`, F11 or a double click turn full screen on and off, Escape leaves it; `q`, or Escape outside full screen,
 /// closes the window; `m` and `v` ask to mute the microphone and the camera; `p` hides and shows the local picture,
 /// which can be dragged from corner to corner.
 public final class CallWindow: Sendable {
-  /// What the person at the window did, or what happened to it.
+  /// An action of the user, or an event of the window.
   public enum Event: Hashable, Sendable {
     /// The person closed the window. It is gone already; nothing but the end of `events` follows.
     case closed
@@ -25,14 +25,15 @@ public final class CallWindow: Sendable {
     case fullScreen(Bool)
     /// The local picture is hidden, or shown again.
     case previewHidden(Bool)
-    /// Pictures of this video cannot be shown, for the reason in the sentence; told once until one can be shown again.
+    /// Pictures of this video cannot be shown, for the reason in the sentence; reported once until one can be shown
+    /// again.
     case unshowable(video: String, String)
   }
 
-  /// What happens to the window, in order; ends when it is gone. For one reader.
+  /// Events in order; ends when the window is gone. For one reader.
   public let events: AsyncStream<Event>
 
-  /// Where the local picture goes, drawn over the others in a corner; not mirrored. Hidden before the first frame and
+  /// The sink of the local picture, drawn over the others in a corner; not mirrored. Hidden before the first frame and
   /// after `videoDidEnd`, until the next frame.
   public let preview: any VideoSink
 
@@ -49,9 +50,9 @@ public final class CallWindow: Sendable {
   /// Opens a black window.
   ///
   /// - Parameters:
-  ///   - title: what the window is called.
+  ///   - title: the title of the window.
   ///   - size: of the picture area in pixels; nil takes the first remote picture's, as far as the screen allows.
-  /// - Throws: when there is no display, the display refuses, a window is open already, or an earlier one has lost its X
+  /// - Throws: if there is no display, the display refuses, a window is open already, or an earlier one has lost its X
   ///   display.
   public static func open(title: String, size: PixelSize? = nil) async throws(WindowError) -> CallWindow {
     try await open(title: title, size: size, drawing: .whatIsFaster)
@@ -71,16 +72,16 @@ public final class CallWindow: Sendable {
     return CallWindow(board: board, events: events)
   }
 
-  /// Adds a remote video to the grid, black until its first frame; it leaves the grid at `videoDidEnd`. After the window
-  /// is gone, what the sink gets goes nowhere.
+  /// Adds a remote video to the grid, black until its first frame; `videoDidEnd` removes it. After the window is gone,
+  /// the sink ignores frames.
   ///
-  /// - Parameter name: whose it is; shown in the title when there are several.
+  /// - Parameter name: the remote peer's name; shown in the title if there are several.
   public func addVideo(name: String) -> WindowVideo { WindowVideo(board: board, id: board.addVideo(name: name)) }
 
-  /// Changes what the window is called. Any thread.
+  /// Changes the title of the window. Any thread.
   public func setTitle(_ title: String) { board.change { $0.title = title } }
 
-  /// Says in the title what the remote peer does not get from us.
+  /// Shows in the title which of our media the remote peer does not get.
   public func setMuted(microphone: Bool, camera: Bool) {
     board.change {
       $0.isMicrophoneMuted = microphone
@@ -120,7 +121,7 @@ package enum Drawing: Sendable {
   case byProcessor
 }
 
-/// What the window was opened with.
+/// The options that the window was opened with.
 struct WindowWish: Sendable {
   var size: PixelSize?
   var drawing: Drawing

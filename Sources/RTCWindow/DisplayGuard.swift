@@ -4,13 +4,13 @@ import Synchronization
 
 /// Keeps a broken display from ending the process.
 ///
-/// Xlib reports a lost server, and every refused request, to handlers of the whole process, which end it by default. While
-/// a window is open ours stand in front: they keep what is met on the window's thread, the only one that SDL is called
-/// on, and pass on the rest.
+/// Xlib reports a lost server, and every refused request, to handlers of the whole process, which end it by default.
+/// While a window is open, ours replace them: they handle errors of the window's thread, the only one that SDL is
+/// called on, and pass on the others.
 ///
-/// From a lost server there is no way back: neither Xlib nor SDL checks its own calls for it, and what they do next is to
-/// follow a null pointer or to wait for an answer without end. So the handler says that the window is lost and never
-/// returns: its thread sleeps inside Xlib until the process ends.
+/// A lost server cannot be recovered: neither Xlib nor SDL checks its own calls for it, and would next use a null
+/// pointer or wait for an answer without end. So the handler reports that the window is lost and never returns: its
+/// thread sleeps within Xlib until the process ends.
 enum DisplayGuard {
   /// The window's thread; 0 without a window.
   private static let owner = Atomic<UInt>(0)
@@ -18,7 +18,7 @@ enum DisplayGuard {
   private static let xWindow = Atomic<UInt>(0)
   private static let isTakenAway = Atomic(false)
   private static let library = Mutex<Library?>(nil)
-  /// What is left to do when the server is lost.
+  /// Called when the server is lost.
   private static let whenLost = Mutex<(@Sendable () -> Void)?>(nil)
 
   /// libX11, as SDL loads it, and the handlers before ours.
@@ -65,7 +65,7 @@ enum DisplayGuard {
     whenLost.withLock { $0 = nil }
   }
 
-  /// What SDL leaves out of `SDL_SetWindowTitle` on X11, for which it needs a locale.
+  /// Sets the part of the title that `SDL_SetWindowTitle` omits on X11 without a locale.
   static func setTitle(_ title: String, of window: OpaquePointer) {
     if let handle = handle() { csdl_xlib_set_title(handle, window, title) }
   }
@@ -94,7 +94,7 @@ enum DisplayGuard {
     }
     if let display { csdl_xlib_unlock(display) }
     last?()
-    // Its signals are for threads that are awake.
+    // Signals are handled by other threads.
     var all = sigset_t()
     sigfillset(&all)
     pthread_sigmask(SIG_BLOCK, &all, nil)

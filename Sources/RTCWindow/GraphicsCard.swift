@@ -2,7 +2,7 @@ import Glibc
 
 /// The card by which OpenGL would draw.
 package enum GraphicsCard {
-  /// What drivers reach a card by: the kernel's own, NVIDIA's, Windows' below Linux, and those of small boards.
+  /// The device files of graphics drivers: the kernel's own, NVIDIA's, Windows' below Linux, and those of small boards.
   private static let devices = ["dri", "nvidiactl", "dxg", "mali0", "kgsl-3d0"]
 
   /// False when this machine has none for sure. OpenGL then could only be imitated, and to find that out by trying takes

@@ -1,6 +1,6 @@
 package import RTCMedia
 
-/// Where pictures go in a window.
+/// The layout of pictures in a window.
 package enum GridLayout {
   /// A row never has more cells than this.
   private static let mostColumns = 3
@@ -21,8 +21,8 @@ package enum GridLayout {
     return best.cells
   }
 
-  /// Where there are screens and others, the screens have the room and the others a strip: at the side of a wide window,
-  /// at the foot of a tall one. Else as above.
+  /// If there are screens and other pictures, the screens get the room and the others a strip: at the side of a wide
+  /// window, at the bottom of a tall one. Otherwise a grid.
   package static func cells(
     for pictures: [(size: PixelSize?, isScreen: Bool)], in window: PixelSize
   ) -> [PixelRect] {
@@ -79,7 +79,7 @@ package enum GridLayout {
   package enum Corner: CaseIterable, Sendable {
     case bottomRight, bottomLeft, topRight, topLeft
 
-    /// The one nearest to a point.
+    /// The corner nearest to a point.
     package init(nearestTo point: (x: Int, y: Int), in window: PixelSize) {
       self =
         switch (point.x * 2 < window.width, point.y * 2 < window.height) {
@@ -102,7 +102,7 @@ package enum GridLayout {
 }
 
 extension VideoFrame {
-  /// Its size as seen, after rotation.
+  /// Its size for display, after rotation.
   package var shownSize: PixelSize {
     switch rotation {
     case .none, .half: size

@@ -30,7 +30,7 @@ final class Painter {
     SDL_DestroyRenderer(renderer)
   }
 
-  /// Waits for the screen's refresh, where the card can tell it, so that no picture is torn.
+  /// Synchronises with the screen's refresh if the card supports it, to avoid tearing.
   private static func renderer(_ window: OpaquePointer, _ drawing: Drawing) -> OpaquePointer? {
     let byCard = SDL_RENDERER_ACCELERATED.rawValue | SDL_RENDERER_PRESENTVSYNC.rawValue
     // Only X11 takes pictures from memory. Elsewhere SDL would hand them to OpenGL after all.

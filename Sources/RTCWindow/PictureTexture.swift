@@ -4,7 +4,7 @@ import RTCMedia
 
 /// One video's newest picture where the renderer can draw it. Used on the window's thread.
 final class PictureTexture {
-  /// The picture as it is to be seen.
+  /// The size of the picture for display.
   private(set) var shownSize = PixelSize(width: 0, height: 0)
 
   private let renderer: OpaquePointer
@@ -14,7 +14,7 @@ final class PictureTexture {
   private var texture: (raw: OpaquePointer, kind: Kind)?
   private var rotation = VideoRotation.none
 
-  /// What a texture is made for; a frame of another kind needs another.
+  /// The properties of a texture; a frame of another kind needs another texture.
   private struct Kind: Equatable {
     var format: SDL_PixelFormatEnum
     var size: PixelSize
@@ -30,9 +30,9 @@ final class PictureTexture {
 
   deinit { drop() }
 
-  /// Takes over the picture; the frame is not needed afterwards.
-  /// - Returns: what it was handed to the renderer as.
-  /// - Throws: why it cannot be shown; the picture before is gone then.
+  /// Uploads the picture; the frame is not needed afterwards.
+  /// - Returns: the form in which it was passed to the renderer.
+  /// - Throws: the reason why it cannot be shown; the picture before is then gone.
   func load(_ frame: VideoFrame) throws(UnshowablePicture) -> PictureUpload {
     do throws(UnshowablePicture) {
       try limits.check(frame.size)
@@ -48,7 +48,7 @@ final class PictureTexture {
 
   func draw(into place: PixelRect) {
     guard let texture else { return }
-    // SDL turns what fills a rectangle about its middle: the rectangle is that of the picture before turning.
+    // SDL rotates the content of a rectangle about its middle: the rectangle is that of the unrotated picture.
     let isUpright = rotation == .none || rotation == .half
     let (width, height) = isUpright ? (place.width, place.height) : (place.height, place.width)
     var target = SDL_FRect(

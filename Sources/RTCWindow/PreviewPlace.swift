@@ -1,19 +1,19 @@
 import RTCMedia
 
-/// Which corner the local picture is in, and its way there while it is dragged.
+/// The corner of the local picture, and its position while it is dragged.
 struct PreviewPlace {
   var isHidden = false
   private var corner = GridLayout.Corner.bottomRight
   private var drag: Drag?
 
   private struct Drag {
-    /// Of the picture's corner from the pointer.
+    /// The distance of the picture's corner from the pointer.
     var offset: (x: Int, y: Int)
     var pointer: (x: Int, y: Int)
     var size: PixelSize
   }
 
-  /// Where a picture of this size goes; nil when it is hidden.
+  /// The position of a picture of this size; nil when it is hidden.
   func rect(for picture: PixelSize, in window: PixelSize) -> PixelRect? {
     guard !isHidden else { return nil }
     let place = GridLayout.preview(picture, at: corner, in: window)

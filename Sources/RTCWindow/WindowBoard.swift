@@ -2,18 +2,18 @@ public import RTCMedia
 import RTCNet
 import Synchronization
 
-/// What the window's thread is to show: written by everybody, read by that thread, which is woken for it.
+/// The state to show, written by all threads and read by the window's thread, which is woken for it.
 ///
-/// Of each video only the newest frame is kept; one that was not drawn in time gives its lease back at once.
+/// Only the newest frame of each video is kept; the lease of a frame that was not drawn in time ends at once.
 final class WindowBoard: Sendable {
-  /// What the title line says.
+  /// The contents of the title.
   struct Caption: Hashable {
     var title: String
     var isMicrophoneMuted = false
     var isCameraMuted = false
   }
 
-  /// What has come since the thread looked last.
+  /// The changes since the thread's last read.
   struct News {
     var isClosing: Bool
     var videos: [Video]
@@ -44,7 +44,7 @@ final class WindowBoard: Sendable {
   private struct State {
     var phase = Phase.open
     var isClosing = false
-    /// The thread is to look, and has been told.
+    /// Whether the thread has been woken for changes.
     var hasNews = false
     var nextID = 0
     var videos: [Video] = []
@@ -83,7 +83,7 @@ final class WindowBoard: Sendable {
   }
 
   func removeVideo(_ id: Int) {
-    // Taken out under the lock, let go outside it: the end of a lease runs its owner's code.
+    // Removed under the lock, released outside it: the end of a lease runs its owner's code.
     _ = update { state -> Video? in
       state.videos.firstIndex { $0.id == id }.map { state.videos.remove(at: $0) }
     }
@@ -139,7 +139,7 @@ final class WindowBoard: Sendable {
 
   // MARK: The window's thread
 
-  /// Nothing is shown any more.
+  /// Nothing more is shown.
   func noteClosing() {
     let leases = state.withLock { state in
       defer {
@@ -166,7 +166,7 @@ final class WindowBoard: Sendable {
 
   func note(_ upload: PictureUpload) { uploaded.withLock { $0[upload, default: 0] += 1 } }
 
-  /// Takes over what has come; nil when nothing has.
+  /// Takes the changes; nil if there are none.
   func takeNews() -> News? {
     state.withLock { state in
       guard state.hasNews else { return nil }
@@ -200,7 +200,7 @@ public final class WindowVideo: VideoSink {
   public func setScreen(_ isScreen: Bool) { board.setScreen(isScreen, video: id) }
 }
 
-/// Where the local picture goes.
+/// The sink of the local picture.
 final class PreviewSink: VideoSink {
   private let board: WindowBoard
 

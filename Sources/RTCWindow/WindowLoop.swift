@@ -11,7 +11,7 @@ final class WindowLoop {
   private let board: WindowBoard
   private let feed: AsyncStream<CallWindow.Event>.Continuation
   private let window: OpaquePointer
-  /// What its events come by; negative where SDL does not tell.
+  /// The descriptor of its events; negative if SDL does not provide it.
   private let connection: Int32
   private var painter: Painter?
 
@@ -36,7 +36,7 @@ final class WindowLoop {
     let size = wish.size ?? Self.firstSize
     let flags =
       SDL_WINDOW_HIDDEN.rawValue | SDL_WINDOW_RESIZABLE.rawValue | SDL_WINDOW_ALLOW_HIGHDPI.rawValue
-    // Hidden at first, as making a renderer may make the window anew.
+    // Hidden at first, as making a renderer may recreate the window.
     let window = SDL_CreateWindow(
       "", csdl_anywhere(), csdl_anywhere(), Int32(clamping: size.width), Int32(clamping: size.height), flags)
     guard let window else { throw .refused("The display refuses a window of \(size) pixels (\(SDL.error)).") }
@@ -54,8 +54,8 @@ final class WindowLoop {
     DisplayGuard.watch(window)
   }
 
-  /// Shows what comes until somebody ends it, and takes the window down.
-  /// - Returns: what there is to say of the end.
+  /// Shows pictures until the window is closed or lost, and destroys the window.
+  /// - Returns: the event to report.
   func run() -> CallWindow.Event? {
     var event = SDL_Event()
     while end == nil {

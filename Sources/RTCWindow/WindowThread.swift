@@ -4,7 +4,7 @@ import RTCMedia
 import RTCNet
 import Synchronization
 
-/// The one thread that SDL lives on, from connecting to the display to letting it go.
+/// The thread on which SDL runs, from connecting to the display to releasing it.
 enum WindowThread {
   private enum Use {
     case free
@@ -61,7 +61,7 @@ enum WindowThread {
       failure = error
     }
     DisplayGuard.end()
-    // What SDL keeps for each thread that is none of its own.
+    // SDL's storage for threads that it did not create.
     SDL_TLSCleanup()
     use.withLock { $0 = .free }
     if let failure { news.noteFailure(failure) } else { news.noteEnd(end) }
@@ -80,7 +80,7 @@ enum WindowThread {
     SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1")
     SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0")
     SDL_SetHint(SDL_HINT_VIDEO_MINIMIZE_ON_FOCUS_LOSS, "0")
-    // Otherwise SDL goes on to windows that nobody sees, or to the machine's console. SDL_VIDEODRIVER overrules this.
+    // Otherwise SDL tries windows that are not visible, or the machine's console. SDL_VIDEODRIVER overrides this.
     let mayBeWayland = environment("XDG_RUNTIME_DIR") != nil || environment("WAYLAND_SOCKET") != nil
     SDL_SetHint(SDL_HINT_VIDEODRIVER, mayBeWayland ? "x11,wayland" : "x11")
     // Without, a press just after the focus came is no press: the local picture would not be gripped.
@@ -101,7 +101,7 @@ enum WindowThread {
   }
 }
 
-/// What those outside hear of the window, from its thread.
+/// The events of the window for other threads, from its thread.
 private final class WindowNews: Sendable {
   let feed: AsyncStream<CallWindow.Event>.Continuation
   private let board: WindowBoard
@@ -128,7 +128,7 @@ private final class WindowNews: Sendable {
 
   func noteEnd(_ event: CallWindow.Event?) {
     board.noteEnded()
-    // Told last: whoever ends the program for it must not meet the window's thread among the libraries' own ends.
+    // Reported last: if the program ends because of it, the window's thread must not run while the libraries shut down.
     if let event { feed.yield(event) }
     feed.finish()
   }
@@ -147,7 +147,7 @@ private final class WindowNews: Sendable {
 }
 
 enum SDL {
-  /// What SDL says of the last call that failed on this thread.
+  /// SDL's error of the last failed call on this thread.
   static var error: String {
     let text = String(cString: SDL_GetError())
     return text.isEmpty ? "no reason given" : text

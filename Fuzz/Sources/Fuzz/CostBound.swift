@@ -1,9 +1,9 @@
 import Foundation
 
-/// What an input of a fuzzer may cost: a fixed part, and so much for each of its bytes. A cost that grows with anything but
-/// the size of the input stops the media of everybody else, because one loop serves all connections.
+/// The maximum cost of a fuzzer's input: a fixed part, and a part for each byte. A cost that grows with anything but
+/// the size of the input would stop the media of all connections, because one loop serves them.
 struct CostBound {
-  /// Of each line: the measures, in the order of its columns.
+  /// The measures, in the order of a line's columns.
   static let measures = ["steps", "allocations", "allocated bytes"]
 
   private var fixed: [Int] = []
@@ -20,6 +20,6 @@ struct CostBound {
     perByte = stride(from: 1, to: numbers.count, by: 2).map { numbers[$0] }
   }
 
-  /// What an input may take of each measure.
+  /// The maximum of each measure for an input.
   func allowed(inputBytes: Int) -> [Int] { fixed.indices.map { fixed[$0] + perByte[$0] * inputBytes } }
 }

@@ -3,8 +3,8 @@ import CLibFuzzer
 import FuzzTargets
 import Glibc
 
-// `Fuzz TARGET [libFuzzer's arguments]` fuzzes one target; `Fuzz --list` prints their names and the most bytes of an input.
-// What an input may cost stands in the file that RTCAST_FUZZ_COSTS names; without one costs are shown and not judged.
+// `Fuzz TARGET [libFuzzer's arguments]` fuzzes one target; `Fuzz --list` prints their names and the maximum bytes of an
+// input. RTCAST_FUZZ_COSTS names the file with the maximum costs; without it costs are shown and not checked.
 
 /// Programs that libFuzzer starts, as for `-merge=1`, get its arguments alone; the environment has the target for them.
 let variable = "RTCAST_FUZZ_TARGET"

@@ -1,6 +1,6 @@
 import RTCCaptureFile
 
-/// A codec's private data and two packets of a file: what is rewritten can be read again.
+/// A codec's private data and two packets of a file: rewritten packets can be parsed again.
 public func fuzzAV1File(_ bytes: Span<UInt8>) {
   guard bytes.count > 1 else { return }
   let split = 1 + Int(bytes[0]) % bytes.count

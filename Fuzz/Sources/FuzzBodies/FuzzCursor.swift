@@ -2,8 +2,8 @@ import RTCCursor
 import RTCMedia
 import RTCPrimitives
 
-/// What two viewers do and say about the pointer, one byte for what happens and one for how, while it moves: whatever that is, none is
-/// sent more than its positions and images come to, nor anything without having asked.
+/// Two viewers of a moving pointer, one byte for each action and one for its value: no viewer is sent more than its
+/// positions and images, nor anything without having asked.
 public func fuzzCursor(_ bytes: Span<UInt8>) {
   var reader = ByteReader(bytes)
   var scheduler = CursorScheduler()

@@ -1,8 +1,8 @@
 import RTCExact
 import RTCPrimitives
 
-/// What viewers say about exact pixels, one message after the other, each with its length in front: whatever they are, a viewer
-/// is sent no more than its budget, and nothing without having asked.
+/// Viewers' messages about exact pixels, one after the other, each with its length in front: a viewer is sent no more
+/// than its budget, and nothing without having asked.
 public func fuzzExact(_ bytes: Span<UInt8>) {
   var reader = ByteReader(bytes)
   var scheduler = ExactScheduler()
@@ -30,7 +30,7 @@ public func fuzzExact(_ bytes: Span<UInt8>) {
     }
     sent += out.reduce(0) { $0 + $1.message.count }
     out = []
-    // 100 kB/s, what one step may go over, and what tells of changes.
+    // 100 kB/s, the excess of one step, and the messages about changes.
     precondition(sent <= Int(now.nanoseconds / 10_000) + 40_000 + reader.offset * 200)
   }
 }

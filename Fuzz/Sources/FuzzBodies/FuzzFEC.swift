@@ -2,8 +2,8 @@ import RTCEngine
 import RTCPrimitives
 import RTCWire
 
-/// Repair packets and the media that they protect, in any order: a byte says which and how long, then come its bytes. What
-/// headers say is written again as it was read; what is restored is a packet that can be read.
+/// Repair packets and protected media, in any order: a byte gives kind and length, then come the bytes. Headers are
+/// written again as they were read; restored packets can be parsed.
 public func fuzzFEC(_ bytes: Span<UInt8>) {
   var map = RTPHeaderExtensionMap()
   map[.absSendTime] = 2

@@ -11,7 +11,7 @@ public func fuzzH264(_ bytes: Span<UInt8>) {
   var units = H264ByteStream(data)
   var expected: [UInt8] = []
   while let unit = units.nextUnit(in: data) {
-    // What a payload cannot hold: a unit whose header is none of the codec's.
+    // A payload cannot hold a unit whose header is none of the codec's.
     guard let header = H264NALUnitHeader(data[unit.lowerBound]), (1...23).contains(header.kind.rawValue) else { return }
     expected += [0, 0, 0, 1]
     for index in unit { expected.append(data[index]) }

@@ -1,6 +1,6 @@
 import RTCCapture
 
-/// A codec's private data and two packets of a file: what is rewritten is Annex B that reads the same again.
+/// A codec's private data and two packets of a file: the rewritten packets are Annex B that is read the same again.
 public func fuzzH264File(_ bytes: Span<UInt8>) {
   guard bytes.count > 1 else { return }
   let split = 1 + Int(bytes[0]) % bytes.count

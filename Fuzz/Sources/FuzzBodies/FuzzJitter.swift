@@ -2,8 +2,8 @@ import RTCEngine
 import RTCPlayout
 import RTCPrimitives
 
-/// Eight bytes an event: packets of any number, time and content, and calls for sound in between. What is asked for is
-/// always given, in Opus' own lengths, and every packet is accounted for once.
+/// Eight bytes an event: packets of any number, time and content, and requests for sound. Every request is answered, in
+/// Opus' own lengths, and every packet is counted once.
 public func fuzzJitter(_ bytes: Span<UInt8>) {
   var buffer = AudioJitterBuffer()
   var now = Timestamp.zero

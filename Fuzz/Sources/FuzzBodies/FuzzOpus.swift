@@ -1,6 +1,6 @@
 import RTCWire
 
-/// What a packet says of itself keeps within what RFC 6716 allows.
+/// The properties of a packet stay within RFC 6716.
 public func fuzzOpus(_ bytes: Span<UInt8>) {
   guard let packet = OpusPacket(parsing: bytes) else { return }
   precondition((120...OpusPacket.maximumSampleCount).contains(packet.sampleCount) && packet.sampleCount % 120 == 0)

@@ -1,7 +1,7 @@
 import RTCWire
 
-/// Every packet of a compound, read as what it is, to its last element. Of transport-wide feedback, in which twenty bytes may
-/// name 65,535 packets, only the first of them are read: `FuzzRateControl` and `FuzzFarPeer` hold the reader to its cost.
+/// Every packet of a compound, parsed by its kind, to its last element. Of transport-wide feedback, in which twenty
+/// bytes may name 65,535 packets, only the first are read: `FuzzRateControl` and `FuzzFarPeer` check the reader's cost.
 public func fuzzRTCP(_ bytes: Span<UInt8>) {
   guard var compound = RTCPCompound(parsing: bytes) else { return }
   while let packet = compound.next() {

@@ -2,9 +2,10 @@ import RTCEngine
 import RTCPrimitives
 import RTCWire
 
-/// A schedule for one rate control: a byte says what happens, the next ones how. Packets leave, as the pacer lets them or
-/// not; feedback comes, honest or made up, replayed or not at all; clocks jump, limits and routes change. Whatever is said,
-/// the target stays within the limits and below twice what was proved, and nothing wakes without end.
+/// A schedule for one rate control: a byte selects the event, the next ones its values. Packets are sent, with or
+/// without the pacer's permission; feedback is honest, forged, replayed or missing; clocks jump, limits and routes
+/// change. The target always stays within the limits and below twice the proved rate, and deadlines do not repeat
+/// without end.
 public func fuzzRateControl(_ bytes: Span<UInt8>) {
   var schedule = RateSchedule()
   var reader = ByteReader(bytes)
@@ -125,7 +126,7 @@ private struct RateSchedule {
   private mutating func setRemoteMaximum(_ value: UInt8) {
     let before = unbound
     rate.setRemoteMaximum(BitRate(bitsPerSecond: Int64(value & 3) &<< Int64(value >> 2)), now: now)
-    // Where it alone speaks, it leads.
+    // If it is the only source, the rate follows it.
     if rate.estimate.reason == .remote { proved = max(proved, 2 * before) }
   }
 
@@ -136,10 +137,10 @@ private struct RateSchedule {
     proved = max(proved, unbound)
   }
 
-  /// The rate before what the remote peer allows bounds it.
+  /// The rate before the remote peer's limit.
   private var unbound: Double { Double(rate.estimate.delayBased?.bitsPerSecond ?? 0) }
 
-  // MARK: - What is set, and asked
+  // MARK: - Settings and requests
 
   private mutating func setLimits(_ minimum: UInt8, _ maximum: UInt8, _ start: UInt8) {
     // Absurd ones among them: a minimum above the maximum, zeros, the largest number there is.

@@ -1,6 +1,6 @@
 import RTCWire
 
-/// A description, a trickle fragment and a candidate line: what is written reads the same.
+/// A description, a trickle fragment and a candidate line: written text is read the same.
 public func fuzzSDP(_ bytes: Span<UInt8>) {
   var copy: [UInt8] = []
   for index in bytes.indices { copy.append(bytes[index]) }

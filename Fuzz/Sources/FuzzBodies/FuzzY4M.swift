@@ -1,6 +1,6 @@
 import RTCCapture
 
-/// A stream's header line: what is taken can be shown, what is refused has a short sentence.
+/// A stream's header line: an accepted one can be shown, a refused one has a short sentence.
 public func fuzzY4M(_ bytes: Span<UInt8>) {
   do throws(Y4MError) {
     let header = try Y4MHeader(parsing: bytes)

@@ -13,9 +13,9 @@ import RTCWire
 struct FarPeer: ~Copyable {
   private static let near = SocketAddress(ip: .v4(0x0A00_0001), port: 5_000)
   private static let far = SocketAddress(ip: .v4(0x0A00_0002), port: 6_000)
-  /// As the far side sees it.
+  /// The route from the far side's view.
   private static let route = Route(local: far, remote: near)
-  /// What one packet may bring the peer to send.
+  /// The maximum number of datagrams that one packet may cause.
   private static let mostDatagrams = 600
 
   private var peer: Peer
@@ -31,9 +31,9 @@ struct FarPeer: ~Copyable {
 
   /// The payload types that were agreed.
   let payloadTypes: [UInt8]
-  /// Sources for media to the peer: those that the description names, and unknown ones.
+  /// Sources of media to the peer: those in the description, and unknown ones.
   let sources: [UInt32]
-  /// The peer's own, as far as they were heard.
+  /// The peer's own sources that were received.
   private(set) var heardSources: [UInt32] = []
   private var numbers: [Int: UInt16] = [:]
   private var video = SyntheticVideo(frameSize: 1_500, keyFrameSize: 4_000)
@@ -183,9 +183,9 @@ struct FarPeer: ~Copyable {
     take(events)
   }
 
-  // MARK: What passes between them
+  // MARK: Exchange
 
-  /// Takes what the peer left, and gives it the answers, until neither has anything to say.
+  /// Takes the peer's datagrams and passes it the answers, until neither side has anything to send.
   private mutating func exchange() {
     var rounds = 0
     while true {
@@ -234,7 +234,7 @@ struct FarPeer: ~Copyable {
     for event in events { if case .connected(let keys) = event { srtp = try? SRTPSession(keys: keys) } }
   }
 
-  /// Gives the peer what the far side's machines have to say.
+  /// Passes the datagrams of the far side's machines to the peer.
   private mutating func flush() {
     let datagrams = (0..<batch.count).map { index in
       let bytes = batch.datagram(index)

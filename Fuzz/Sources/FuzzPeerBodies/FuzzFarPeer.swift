@@ -3,9 +3,9 @@ import RTCPrimitives
 import RTCTestKit
 import RTCWire
 
-/// A connected peer under media, reports and data of a far side that shook hands as it should and then keeps no rule: what
-/// it writes is encrypted and authentic. The input is a list of steps, what kind first, then what that kind needs. The
-/// connection ends when the far side says so and never otherwise, and no packet makes the peer send without bound.
+/// A connected peer under media, reports and data of a remote peer that has completed the handshake and then keeps no
+/// rule: its packets are encrypted and authentic. The input is a list of steps, the kind first, then its values. The
+/// connection ends when the remote peer ends it and never otherwise, and no packet makes the peer send without bound.
 public func fuzzFarPeer(_ bytes: Span<UInt8>) {
   guard var far = FarPeer() else { return }
   var reader = ByteReader(bytes)
@@ -14,7 +14,7 @@ public func fuzzFarPeer(_ bytes: Span<UInt8>) {
     step(kind, &reader, &far)
     steps += 1
   }
-  // What is under way ends, and nothing is left that wakes the peer without end.
+  // Pending work ends, and no deadline repeats without end.
   far.pass(.milliseconds(500))
 }
 

@@ -2,10 +2,10 @@ import RTCICE
 import RTCPrimitives
 import RTCWire
 
-/// A gatherer whose server, clock and peers are in the input's hands: a list of steps, what kind first, then what that kind
-/// needs. The server knows the password, so that what it writes by hand is authentic when it wants. Whatever it does, each of
-/// its messages is worth a few datagrams at most, tables stay bounded, what is handed out lies inside the datagram, and an idle
-/// gatherer sends little.
+/// A gatherer whose server, clock and peers are controlled by the input: a list of steps, the kind first, then its
+/// values. The server knows the password, so its hand-written messages can be authentic. Each of its messages causes at
+/// most a few datagrams, tables stay bounded, delivered ranges lie within the datagram, and an idle gatherer sends
+/// little.
 public func fuzzGatherer(_ bytes: Span<UInt8>) {
   var reader = ByteReader(bytes)
   let flags = reader.readUInt8() ?? 0
@@ -85,7 +85,7 @@ private struct GathererModel: ~Copyable {
     check()
   }
 
-  /// The server is silent: what is left goes on, with little effort.
+  /// The server is silent: the rest continues with little traffic.
   mutating func idle() {
     requests = []
     var sent = 0
@@ -235,7 +235,7 @@ private struct GathererModel: ~Copyable {
     events.removeAll()
   }
 
-  // MARK: What always holds
+  // MARK: Invariants
 
   private func check() {
     precondition(gatherer.candidates.count <= 8)

@@ -2,10 +2,10 @@ import RTCICE
 import RTCPrimitives
 import RTCWire
 
-/// An ICE agent whose peer, routes and clock are in the input's hands: a list of steps, what kind first, then what that kind
-/// needs. The peer knows its passwords, so that what it writes by hand is authentic when it wants. Whatever it does, media
-/// never goes a way on which no check was answered, nothing is sent without end, and when it falls silent all is over
-/// within consent's and the agent's own patience.
+/// An ICE agent whose peer, routes and clock are controlled by the input: a list of steps, the kind first, then its
+/// values. The peer knows its passwords, so its hand-written messages can be authentic. Media never uses a route
+/// without an answered check, nothing is sent without end, and when the peer falls silent, everything ends within the
+/// time limits of consent and agent.
 public func fuzzICE(_ bytes: Span<UInt8>) {
   var reader = ByteReader(bytes)
   let flags = reader.readUInt8() ?? 0
@@ -44,7 +44,7 @@ private struct ICEModel: ~Copyable {
   private let peers: [ICECredentials]
   private var random = SeededGenerator(seed: 7)
   private var requests: [Request] = []
-  /// Where an authentic success was given.
+  /// Routes with an authentic success response.
   private var answered: Set<Route> = []
 
   init(role: ICERole, hosts: Int) {
@@ -91,7 +91,7 @@ private struct ICEModel: ~Copyable {
     check()
   }
 
-  /// What happens to our own addresses, and traffic.
+  /// Changes of our own addresses, and traffic.
   private mutating func change(_ kind: UInt8, _ reader: inout ByteReader) {
     switch kind {
     case 0...5: agent.noteAuthenticatedTraffic(at: now)
@@ -124,7 +124,7 @@ private struct ICEModel: ~Copyable {
     agent.setRemote(credentials: peers[peer], isLite: isLite, now: now)
   }
 
-  /// Lets the agent do what is due until `time` has passed.
+  /// Lets the agent perform what is due until `time` has passed.
   private mutating func pass(_ time: TimeDelta) {
     let end = now + time
     var turns = 0
@@ -140,7 +140,7 @@ private struct ICEModel: ~Copyable {
     now = end
   }
 
-  /// Nobody answers any more. Until somebody describes himself anew there is nothing left to do.
+  /// The peer does not answer any more. Without a new description there is nothing left to do.
   mutating func fallSilent() {
     // Pairs of one foundation are given up one after the other, and each takes up to 100 s.
     pass(.seconds(5_000))
@@ -223,7 +223,7 @@ private struct ICEModel: ~Copyable {
     batch.removeAll()
   }
 
-  // MARK: What always holds
+  // MARK: Invariants
 
   private func check() {
     precondition(agent.pairCount <= 100)

@@ -5,10 +5,10 @@ import RTCSCTP
 import RTCTestKit
 import RTCWire
 
-/// Two peers on virtual time whose owners, descriptions and network are in the input's hands: a list of steps, what kind
-/// first, then what that kind needs. The first byte chooses between two games. In the honest one descriptions go
-/// their way by perfect negotiation, and both sides agree in the end, whatever was changed when and however the network
-/// was; in the wild one descriptions come twice, late, mutilated or from nowhere, and what is refused has changed nothing.
+/// Two peers on virtual time whose owners, descriptions and network are controlled by the input: a list of steps, the
+/// kind first, then its values. The first byte chooses between two modes. In the honest one, descriptions are exchanged
+/// by perfect negotiation, and both sides agree in the end, whatever changed and whatever the network did. In the wild
+/// one, descriptions are repeated, late, mutilated or invented, and a refused one has changed nothing.
 public func fuzzNegotiation(_ bytes: Span<UInt8>) {
   var reader = ByteReader(bytes)
   guard let model = NegotiationModel(flags: reader.readUInt8() ?? 0) else { return }
@@ -73,7 +73,7 @@ private final class NegotiationModel {
     checkEvents()
   }
 
-  /// What an application does.
+  /// An action of an application.
   private func change(_ side: PeerPair.Side, _ kind: UInt8, _ choice: UInt8) {
     let running = pair[side].peer.transceivers.filter { !$0.isStopped }
     let some = running.isEmpty ? nil : running[Int(choice >> 2) % running.count].id
@@ -123,7 +123,7 @@ private final class NegotiationModel {
     }
   }
 
-  /// What a network, or somebody in it, does.
+  /// A disturbance by the network or an attacker.
   private func disturb(_ side: PeerPair.Side, _ kind: UInt8, _ reader: inout ByteReader) {
     switch kind {
     case 40..<44: pair.inject(takeBytes(&reader), into: side)
@@ -226,9 +226,9 @@ private final class NegotiationModel {
           usernameFragment: choice & 0x80 == 0 ? nil : "unknown")))
   }
 
-  // MARK: What always holds
+  // MARK: Invariants
 
-  /// What is refused has changed nothing.
+  /// A refused command has changed nothing.
   private func perform(_ side: PeerPair.Side, _ command: Command) {
     let end = pair[side]
     let (before, state) = (end.peer.transceivers, end.peer.signalingState)

@@ -3,8 +3,8 @@ import RTCIsolation
 import RTCMedia
 import RTCPrimitives
 
-/// A message of a plugin's or a decoder's process: whatever is understood says the same when it is written and read again,
-/// and no picture reaches beyond the memory that the process shares.
+/// A message of a plugin's or a decoder's process: an accepted one is the same when written and read again, and no
+/// picture reaches beyond the memory that the process shares.
 public func fuzzPlugin(_ bytes: Span<UInt8>) {
   guard bytes.count > 2 else { return }
   let memory = (Int(bytes[0]) << 8 | Int(bytes[1])) << 4

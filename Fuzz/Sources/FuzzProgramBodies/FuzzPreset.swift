@@ -18,8 +18,8 @@ public func fuzzPreset(_ bytes: Span<UInt8>) {
   }
 }
 
-/// Lines of `--control`, in pieces of a size that the input chooses: each is a command or is refused with a sentence, wherever
-/// the pieces are cut.
+/// Lines of `--control`, in pieces of a size that the input chooses: each is a command or is refused with a sentence,
+/// wherever the pieces are split.
 public func fuzzControl(_ bytes: Span<UInt8>) {
   guard bytes.count > 1 else { return }
   let text = [UInt8](copying: bytes.extracting(1..<bytes.count))

@@ -7,6 +7,6 @@ public func fuzzWindowTitle(_ bytes: Span<UInt8>) {
   let atoms = WindowTitleAtoms(netName: 1, utf8: 2, compoundText: 3)
   let value = [UInt8](copying: bytes.extracting(1..<bytes.count))
   let text = atoms.text(value, of: UInt32(bytes[0] & 3), isCut: bytes[0] & 4 == 4)
-  // No byte becomes more than two characters, nor a character more than four bytes.
+  // A byte becomes at most two characters, and a character at most four bytes.
   precondition(text.utf8.count <= value.count * 8 + 8, "\(text.utf8.count) bytes of \(value.count)")
 }

@@ -20,11 +20,11 @@ package struct ForgedClient: ~Copyable {
   package private(set) var packetCount = 0
   /// The bytes of the longest packet that the server has sent.
   package private(set) var longestPacket = 0
-  /// The number that the next chunk of data must bear.
+  /// The number of the next chunk of data.
   package var nextTSN: UInt32 = 0
   /// The last of the server's.
   package private(set) var lastServerTSN: UInt32 = 0
-  /// What the server last acknowledged, all up to it included, and how many bytes more it then took.
+  /// The server's last cumulative acknowledgement, and its window then.
   package private(set) var acknowledged: UInt32 = 0
   package private(set) var window = UInt32.max
   private let isInterleaved: Bool
@@ -130,7 +130,7 @@ package struct ForgedClient: ~Copyable {
     send(chunks: Self.chunk(.reconfiguration, flags: 0, Self.words([13 << 16 | size]) + body))
   }
 
-  /// Acknowledges what the server has sent.
+  /// Acknowledges the server's data.
   package mutating func acknowledge(window: UInt32 = 100_000) {
     send(chunks: Self.chunk(.selectiveAcknowledgement, flags: 0, Self.words([lastServerTSN, window, 0])))
   }

@@ -2,11 +2,11 @@ import RTCPrimitives
 import RTCSCTP
 import RTCWire
 
-/// Two transports with a network between them that the input rules: it loses, repeats, reorders and, from a point on, forges.
-/// The first byte says what both are like; the rest is a list of steps.
+/// Two transports with a network between them that the input controls: it loses, repeats, reorders and, from a point
+/// on, forges. The first byte gives the properties of both; the rest is a list of steps.
 ///
-/// As long as nothing is forged, what arrives on the reliable, ordered channel is a beginning of what was sent, and when the
-/// network has become good it is all of it.
+/// Without forged packets, the messages that arrive on the reliable, ordered channel are a prefix of those sent, and
+/// all of them once the network has become good.
 public func fuzzSCTPPair(_ bytes: Span<UInt8>) {
   var reader = ByteReader(bytes)
   guard let kind = reader.readUInt8() else { return }

@@ -1,13 +1,13 @@
 import RTCPrimitives
 import RTCSRTP
 
-/// What a peer or a stranger may send in place of SRTP and SRTCP. The first byte says the profile. Then come steps: a byte
-/// says what arrives, and how it was come by.
+/// Packets of a peer or a stranger in place of SRTP and SRTCP. The first byte gives the profile. Then come steps: a
+/// byte gives the kind of packet and its origin.
 ///
-///  - Bytes as they are, which nobody protected: never genuine, and nothing is remembered of them.
-///  - A packet that a sender with the keys protected, of any form: it opens as it was, once, unless so many are missing
-///    that nobody could follow.
-///  - One of those, late, again, cut short or changed: it opens only if it did not before and is what was sent.
+///  - Bytes that were not encrypted: never authentic, and not remembered.
+///  - A packet of any form that a sender with the keys encrypted: it is decrypted unchanged, once, unless so many are
+///    missing that no receiver could follow.
+///  - One of those, late, repeated, cut short or changed: it is decrypted only if it was not before and is unchanged.
 public func fuzzSRTP(_ bytes: Span<UInt8>) {
   var reader = ByteReader(bytes)
   guard let said = reader.readUInt8() else { return }
@@ -43,7 +43,7 @@ private struct SRTPRun: ~Copyable {
     let isRTCP: Bool
     let plain: [UInt8]
     let protected: [UInt8]
-    /// Of RTP: its sequence number, and how often they rolled over.
+    /// RTP: its sequence number, and the number of rollovers.
     let index: Int
     var isOpened = false
   }
@@ -135,7 +135,8 @@ private struct SRTPRun: ~Copyable {
     if !sent[place].isRTCP { highest = max(highest ?? 0, sent[place].index) }
   }
 
-  /// Whether the receiver has to find the packet's index. Of reports the last ones are kept, which are always in the window.
+  /// Whether the receiver must find the packet's index. Of reports the last ones are kept, which are always in the
+  /// window.
   private func isFollowed(_ packet: Packet) -> Bool {
     guard !packet.isRTCP else { return true }
     guard let highest else { return packet.index < 65_536 }

@@ -1,8 +1,9 @@
 import RTCPrimitives
 import RTCSignaling
 
-/// Links that are signed, shown, used, given back and revoked while time passes and the server is restarted: one byte says
-/// what happens and one how. The gate admits exactly what a model of one page says, and no link of which a byte was changed.
+/// Links that are signed, shown, used, given back and revoked while time passes and the server is restarted: one byte
+/// for the action and one for its value. The gate decides exactly as a model of one page, and admits no link with a
+/// changed byte.
 public func fuzzAccess(_ bytes: Span<UInt8>) {
   var reader = ByteReader(bytes)
   var model = AccessModel()
@@ -58,7 +59,7 @@ private struct AccessModel {
     links.append(Link(link: link, text: link.signed(with: Self.secret)))
   }
 
-  /// What the gate must say.
+  /// The expected decision of the gate.
   private func expected(_ entry: Link, for right: AccessRight, client: String?) -> AccessRefusal? {
     if entry.link.issued > now + AccessGate.clockLeeway { return .clock(seconds: entry.link.issued - now) }
     if let expires = entry.link.expires, expires <= now { return .expired(seconds: now - expires) }
@@ -101,7 +102,7 @@ private struct AccessModel {
 
   mutating func giveBack(_ deed: UInt8, _ how: UInt8) {
     guard let index = index(how), links[index].link.uses != nil else { return }
-    // What has ended is forgotten.
+    // Expired links are forgotten.
     if let expires = links[index].link.expires, expires <= now { return }
     gate.giveBack(.link(links[index].link), client: client(deed), now: time)
     guard let use = links[index].clients.firstIndex(of: client(deed) ?? "") else { return }
@@ -117,7 +118,7 @@ private struct AccessModel {
     links[index].isRevoked = true
   }
 
-  /// Nothing that was changed lets anybody in.
+  /// A changed link admits nobody.
   func alter(_ deed: UInt8, _ how: UInt8, _ change: UInt8) {
     guard let index = index(how) else { return }
     var text = Array(links[index].text.utf8)

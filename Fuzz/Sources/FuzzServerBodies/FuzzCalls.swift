@@ -46,7 +46,7 @@ private struct CallModel {
     case 23: now += .milliseconds(Int64(how) * Int64(how))
     case 24: handle(.signalingEnded("x"))
     case 25: handle(.peers(room: room, (0..<Int(how) * 2).map { "p\($0)" }))
-    // Whatever a peer says, and in the peer's own words.
+    // Any signal of a peer, in its own words.
     case 26: handle(.signal(json: reader.takeText(), from: peer))
     default: handle(.deadline)
     }

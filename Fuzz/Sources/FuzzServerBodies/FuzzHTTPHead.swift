@@ -4,8 +4,8 @@ import RTCPeer
 import RTCPrimitives
 import RTCSignalingNIO
 
-/// The answer of a server to a WebSocket handshake, and of a proxy to CONNECT, in pieces of a size that the input chooses:
-/// the result is the same wherever they are cut, and so is the cost of each byte.
+/// The response of a server to a WebSocket handshake, and of a proxy to CONNECT, in pieces of a size that the input
+/// chooses: the result does not depend on the pieces, nor does the cost of each byte.
 public func fuzzHTTPHead(_ bytes: Span<UInt8>) {
   guard bytes.count > 1 else { return }
   let answer = [UInt8](copying: bytes.extracting(1..<bytes.count))

@@ -1,15 +1,16 @@
 import RTCPrimitives
 import RTCSignaling
 
-/// Clients of a hub that come, speak, fall silent, leave and return while time passes; the first of them speaks the native
-/// dialect. The input is lines: what begins with `{` is said by the present speaker, the first letter of any other says what
-/// happens. No client gets more than its limits, and when all have gone and time has passed the hub holds nothing.
+/// Clients of a hub that come, send, fall silent, leave and return while time passes; the first of them uses the native
+/// dialect. The input is lines: a line that begins with `{` is a message of the present client, the first letter of any
+/// other selects an event. No client gets more than its limits, and when all have left and time has passed the hub
+/// holds nothing.
 public func fuzzHub(_ bytes: Span<UInt8>) { fuzzHubDialect(bytes, .native) }
 
-/// The same with the dialect of PeerJS.
+/// Clients of a hub, the first with the dialect of PeerJS.
 public func fuzzPeerJS(_ bytes: Span<UInt8>) { fuzzHubDialect(bytes, .peerJS) }
 
-/// The same with the dialect of SkyRTC.
+/// Clients of a hub, the first with the dialect of SkyRTC.
 public func fuzzSkyRTC(_ bytes: Span<UInt8>) { fuzzHubDialect(bytes, .skyRTC) }
 
 private func fuzzHubDialect(_ bytes: Span<UInt8>, _ dialect: HubDialect) {
@@ -28,7 +29,7 @@ private struct HubModel {
   private var hub: Hub
   private var now = Timestamp.zero + .seconds(1_000)
   private let unixStart: Int64 = 1_700_000_000
-  /// Of each speaker, while it is connected; with the bytes that are on their way to it.
+  /// The connection of each client while it is connected; with the bytes on their way to it.
   private var connections: [HubConnectionID?]
   private var queued: [HubConnectionID: Int] = [:]
   private var opened: UInt64 = 0

@@ -1,9 +1,9 @@
 import RTCPrimitives
 import RTCSignaling
 
-/// A hub, as its client hears it, over connections that break and return while time passes. The input is lines: what begins
-/// with `{` is said by the hub, the first letter of any other says what happens. The client asks for one connection at a time,
-/// nothing wakes it without end, and once it has said goodbye it is silent.
+/// A hub as seen by its client, over connections that break and return while time passes. The input is lines: a line
+/// that begins with `{` is a message of the hub, the first letter of any other selects an event. The client requests
+/// one connection at a time, no deadline repeats without end, and after its goodbye it is silent.
 public func fuzzHubClient(_ bytes: Span<UInt8>) {
   guard var model = HubClientModel() else { return }
   for line in fuzzLines(bytes) { model.happen(line) }
@@ -75,7 +75,7 @@ private struct HubClientModel {
     case .ping: precondition(connection == .open)
     case .disconnect: connection = .none
     case .report(.signal(_, let data, _)):
-      // What a call says is read again as it was written.
+      // A call's signal is read again as it was written.
       guard let signal = CallSignal(json: data) else { return }
       precondition(CallSignal(json: signal.json) == signal)
     case .report: break

@@ -1,14 +1,14 @@
 import RTCPrimitives
 
 extension ByteReader {
-  /// As many bytes as the next one says, or as there are.
+  /// Takes the number of bytes in the next byte, or the rest.
   mutating func takeBytes() -> [UInt8] {
     let count = min(Int(readUInt8() ?? 0), remaining)
     guard let bytes = read(count) else { return [] }
     return [UInt8](copying: bytes)
   }
 
-  /// The same as text. What is not UTF-8 is replaced.
+  /// Takes bytes as text. Invalid UTF-8 is replaced.
   mutating func takeText() -> String { String(decoding: takeBytes(), as: UTF8.self) }
 }
 

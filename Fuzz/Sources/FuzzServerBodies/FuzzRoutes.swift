@@ -59,7 +59,7 @@ public func fuzzLinkHeaders(_ bytes: Span<UInt8>) {
   precondition(servers.count <= 32)
   for server in servers {
     let words = [server.username, server.credential].compactMap { $0 }
-    // What no header can carry is left out when it is written.
+    // Characters that no header can contain are left out when it is written.
     guard words.allSatisfy({ $0.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 127 } }) else { continue }
     precondition(ICEServer.parse(links: server.links) == [server], "written differently: \(server.links)")
   }

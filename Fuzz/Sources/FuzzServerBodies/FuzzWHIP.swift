@@ -1,9 +1,9 @@
 import RTCPrimitives
 import RTCSignaling
 
-/// The client of a WHIP or WHEP server, with a server that answers anything at any time and a connection that comes and goes.
-/// One byte says what happens and one how. Requests come one by one, the token goes to its own origin only, nothing wakes the
-/// session without end, and once it is told to leave it ends.
+/// The client of a WHIP or WHEP server, with a server that responds arbitrarily at any time and a connection that comes
+/// and goes. One byte for the event and one for its value. Requests are sent one by one, the token goes to its own
+/// origin only, no deadline of the session repeats without end, and it ends when told to leave.
 public func fuzzWHIP(_ bytes: Span<UInt8>) {
   var reader = ByteReader(bytes)
   guard let flags = reader.readUInt8(), var client = WHIPModel(flags) else { return }

@@ -2,9 +2,9 @@ import RTCEngine
 import RTCMedia
 import RTCPrimitives
 
-/// Two bytes an event: a sender of VP8 makes packets, a network loses, delays, doubles and mixes them up, the sender
-/// begins anew elsewhere, and some of what is asked for comes again. Whatever happens, each picture handed over is one that
-/// was sent, bit by bit, after the one before it, and either a key frame or the very next one.
+/// Two bytes an event: a sender of VP8 makes packets, a network loses, delays, duplicates and reorders them, the sender
+/// restarts with other numbers, and some of the requested packets are retransmitted. Each delivered picture was sent,
+/// is equal bit by bit, follows the one before it, and is either a key frame or the very next one.
 public func fuzzVideo(_ bytes: Span<UInt8>) {
   var model = VideoModel(first: bytes.count > 1 ? UInt16(bytes[0]) << 8 | UInt16(bytes[1]) : 0)
   for place in stride(from: 2, to: bytes.count - 1, by: 2) { model.run(bytes[place], bytes[place + 1]) }
@@ -25,7 +25,7 @@ private struct VideoModel {
   private var leaps = 0
   /// Every picture that was sent.
   private var pictures: [(data: [UInt8], isKeyFrame: Bool)] = []
-  /// What can come again, and what is still on its way.
+  /// Packets that can be retransmitted, and those on their way.
   private var sent: [UInt16: Packet] = [:]
   private var underway: [Packet] = []
   private var lastShown = -1
@@ -53,7 +53,7 @@ private struct VideoModel {
     }
   }
 
-  /// Begins anew before or behind, where no number was used yet.
+  /// Restarts with lower or higher numbers that were not used yet.
   private mutating func leap() {
     guard leaps < 12 else { return }
     leaps += 1
@@ -122,7 +122,7 @@ private struct VideoModel {
       header: VideoReceiveStream.Header(
         number: SequenceNumber(number), timestamp: RTPTimestamp(UInt32(argument)), marker: true, codec: .h264),
       payload: payload.span, isRepair: false, now: now, frames: &frames)
-    // A number of its own, so that no picture of the sender's has it.
+    // A number that no picture of the sender has.
     number &+= 1
     check(frames)
   }

@@ -1,7 +1,7 @@
 package import RTCPrimitives
 
-/// A drop-tail queue in front of a line of some rate, on virtual time. The rate may change while packets wait: what is
-/// left of them leaves at the new one.
+/// A drop-tail queue before a line of some rate, on virtual time. The rate may change while packets wait: the rest of
+/// them leaves at the new one.
 package struct Bottleneck<Packet> {
   private struct Entry {
     var packet: Packet
@@ -20,13 +20,13 @@ package struct Bottleneck<Packet> {
 
   /// Nil: endless.
   package private(set) var rate: BitRate?
-  /// Bytes that may wait, the packet on the line among them; what does not fit is dropped.
+  /// Bytes that may wait, including the packet on the line; further packets are dropped.
   package var capacity: Int
   /// Bytes that wait or are on the line, the whole of the latter.
   package private(set) var queuedBytes = 0
   private var queue: [Entry] = []
   private var head = 0
-  /// Of the packet on the line: bytes that have not left yet, as of `headSince`.
+  /// The bytes of the packet on the line that have not left, as of `headSince`.
   private var headLeft = 0.0
   private var headSince = Timestamp.zero
   private var headBegan = Timestamp.zero
@@ -37,7 +37,7 @@ package struct Bottleneck<Packet> {
     self.capacity = capacity
   }
 
-  /// Goes on at another rate.
+  /// Changes the rate.
   package mutating func setRate(_ rate: BitRate?, now: Timestamp) {
     if let first = queue.indices.contains(head) ? head : nil, let old = self.rate {
       headLeft = min(

@@ -16,7 +16,7 @@ package struct CongestionBed {
     }
   }
 
-  /// What a run is like.
+  /// The parameters of a run.
   package struct Options: Sendable {
     package var seed: UInt64 = 1
     package var duration = TimeDelta.seconds(60)
@@ -31,7 +31,7 @@ package struct CongestionBed {
     package var feedbackCapacity: [Step] = []
     /// The chance that a packet is lost behind the bottleneck.
     package var loss = 0.0
-    /// The same of feedback.
+    /// The loss of feedback.
     package var feedbackLoss = 0.0
     /// A random addition to each packet's delay, evenly spread.
     package var jitter = TimeDelta.zero

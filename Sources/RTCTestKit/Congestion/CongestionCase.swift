@@ -4,7 +4,7 @@ package import RTCPrimitives
 package struct CongestionCase: Sendable {
   package let name: String
   package let options: CongestionBed.Options
-  /// What is judged; before it, flows begin.
+  /// The evaluated time; flows start before it.
   package let judged: Range<TimeDelta>
   /// When all flows have the same to send and are there: fairness is judged then. Nil for single flows.
   package let shared: Range<TimeDelta>?
@@ -163,12 +163,12 @@ package struct CongestionCase: Sendable {
 
 /// The metrics of RFC 8868 for one run.
 package struct CongestionResult: Sendable {
-  /// Delivered, of what the bottleneck could carry, 0…1.
+  /// The delivered share of the bottleneck's capacity, 0…1.
   package let use: Double
   /// The wait in the bottleneck's queue that 95 % of the packets do not exceed, of the flow with the longest.
   package let queueing: TimeDelta
-  /// The least of the targets, each the mean of a second, as a share of the capacity then; judged from five seconds after
-  /// each change of that. Of the flow with the lowest where there are several.
+  /// The lowest target, as a mean of one second and a share of the capacity then; evaluated from five seconds after
+  /// each change of capacity. With several flows, that of the lowest.
   package let lowestTarget: Double
   /// Packets that found the queue full, of the flow with the most, 0…1.
   package let drops: Double

@@ -5,7 +5,7 @@ import RTCWire
 /// One sender and its receiver in a `CongestionBed`: what decides and paces is the real thing, pictures and packets are
 /// sizes.
 package final class CongestionFlow {
-  /// What a flow is like.
+  /// The parameters of a flow.
   package struct Options: Sendable {
     /// When it begins.
     package var start = TimeDelta.zero
@@ -13,7 +13,7 @@ package final class CongestionFlow {
     package var pauses: [Range<TimeDelta>] = []
     package var limits = BitrateLimits(maximum: .megabitsPerSecond(20))
     package var framesPerSecond = 30
-    /// The most that the source has to send; nil: whatever it may.
+    /// The maximum rate of the source; nil: all it may send.
     package var mostWanted: BitRate?
     /// Each frame differs from the mean by at most this share.
     package var frameNoise = 0.2
@@ -36,12 +36,12 @@ package final class CongestionFlow {
 
   /// Pictures of a screen: most are small, some many times as large, and now and then comes a key frame.
   package struct Bursts: Sendable {
-    /// Of all frames.
+    /// The share of all frames.
     package var largeShare = 0.1
-    /// Half to one and a half times so many usual frames; what they take the others leave.
+    /// The size in usual frames, times 0.5 to 1.5; the other frames are smaller in exchange.
     package var largeFactor = 6.0
     package var keyFrameInterval: TimeDelta? = .seconds(10)
-    /// Whatever the rate is: the screen does not fit into less.
+    /// The size at any rate: the screen does not fit into less.
     package var keyFrameSize = 100_000
 
     package init() {}
@@ -63,7 +63,7 @@ package final class CongestionFlow {
   package let options: Options
   package private(set) var rate: RateControl
   private var recorder = TWCCRecorder()
-  /// What has left and was not taken yet.
+  /// Sent packets that were not taken yet.
   var departures: [Packet] = []
   private var waiting: [Int] = []
   private var firstWaiting = 0
@@ -86,7 +86,7 @@ package final class CongestionFlow {
     nextDeadline = nextFrame
   }
 
-  /// When something is to be done.
+  /// The next deadline.
   private(set) var nextDeadline = Timestamp.zero
 
   private func updateDeadline() {

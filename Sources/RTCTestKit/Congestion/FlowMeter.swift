@@ -1,7 +1,7 @@
 package import RTCEngine
 package import RTCPrimitives
 
-/// What became of one flow, in slots of 100 ms.
+/// The result of one flow, in slots of 100 ms.
 package struct FlowMeter {
   /// One tenth of a second.
   package struct Slot {

@@ -33,7 +33,7 @@ package struct TCPFlow {
   private var lastProgress = Timestamp.zero
   private var resume: Timestamp
   private var hasWork = true
-  /// What has left and was not taken yet.
+  /// Sent segments that were not taken yet.
   var departures: [Segment] = []
 
   init(_ options: Options) {

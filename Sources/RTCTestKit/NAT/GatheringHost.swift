@@ -2,21 +2,21 @@ package import RTCICE
 package import RTCPrimitives
 package import RTCWire
 
-/// A host of a `NATWorld`: one UDP socket, a gatherer, and whatever its owner does with the datagrams of peers.
+/// A host of a `NATWorld`: one UDP socket and a gatherer; its owner handles the datagrams of peers.
 package final class GatheringHost {
   /// The host's number in the world.
   package let index: Int
-  /// Of its socket.
+  /// The address of its socket.
   package let address: SocketAddress
   /// The gatherer, whose steps go through this class.
   package private(set) var gatherer: CandidateGatherer
-  /// All that the gatherer told, with the time.
+  /// All events of the gatherer, with their times.
   package private(set) var events: [(time: Timestamp, event: CandidateGatherer.Event)] = []
   /// Takes the datagrams that are not the gatherer's, unwrapped; kept in `received` when there is no taker.
   package var taker: (([UInt8], Route) -> Void)?
   /// Called when the gatherer's candidates have changed.
   package var candidatesChanged: (() -> Void)?
-  /// What came and had no taker.
+  /// Received datagrams for nobody.
   package private(set) var received: [(bytes: [UInt8], route: Route)] = []
   private unowned let world: NATWorld
   private var batch = DatagramBatch(capacity: 16 * 1024)
@@ -91,7 +91,7 @@ package final class GatheringHost {
     finishStep()
   }
 
-  /// True when what comes this way is the gatherer's.
+  /// Whether datagrams by this route belong to the gatherer.
   package func expects(_ route: Route) -> Bool { gatherer.expects(route) }
 
   /// The gatherer's candidates of one kind.
@@ -99,7 +99,7 @@ package final class GatheringHost {
     gatherer.candidates.filter { $0.kind == kind }
   }
 
-  /// What servers failed for, in order.
+  /// The failures of servers, in order.
   package var failures: [ICEServerFailure] {
     events.compactMap { if case .serverFailed(_, let failure) = $0.event { failure } else { nil } }
   }

@@ -1,11 +1,11 @@
 package import RTCPrimitives
 
-/// A NAT with one external address, and its table of mappings. Owned by a `VirtualInternet`, or by a test that asks what
-/// it lets through.
+/// A NAT with one external address, and its table of mappings. Owned by a `VirtualInternet`, or by a test of its
+/// filtering.
 package struct NATGateway {
   private struct Mapping {
     let inside: SocketAddress
-    /// Where the packets go that it serves: nil for all.
+    /// The remote address of the packets that it serves; nil: all.
     let remoteIP: IPAddress?
     let remotePort: UInt16?
     let port: UInt16
@@ -15,7 +15,7 @@ package struct NATGateway {
 
   /// How it behaves.
   package let kind: NATKind
-  /// Its address on the outside.
+  /// Its external address.
   package let externalIP: IPAddress
   private var mappings: [Mapping] = []
   private var nextPort: UInt16
@@ -49,7 +49,7 @@ package struct NATGateway {
     return SocketAddress(ip: externalIP, port: mappings[index!].port)
   }
 
-  /// Where a packet to an external port goes on the inside; nil when it is dropped.
+  /// The internal destination of a packet to an external port; nil if it is dropped.
   package func inbound(to port: UInt16, from remote: SocketAddress, now: Timestamp) -> SocketAddress? {
     guard !kind.blocksUDP, let mapping = mappings.first(where: { $0.port == port && now - $0.usedAt <= kind.timeout })
     else { return nil }

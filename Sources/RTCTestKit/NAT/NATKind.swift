@@ -2,7 +2,7 @@ package import RTCPrimitives
 
 /// How a NAT treats UDP, in the terms of RFC 4787.
 package struct NATKind: Hashable, Sendable {
-  /// What a mapping or a filter depends on (RFC 4787 §4.1, §5).
+  /// The dependence of a mapping or a filter (RFC 4787 §4.1, §5).
   package enum Dependence: Int, CaseIterable, Sendable {
     case endpointIndependent
     case addressDependent
@@ -11,7 +11,7 @@ package struct NATKind: Hashable, Sendable {
 
   /// When a packet to another remote address gets another external port.
   package var mapping: Dependence
-  /// Whose packets are let in by a mapping.
+  /// The packets that a mapping lets in.
   package var filtering: Dependence
   /// Hosts behind it reach each other by its external address (RFC 4787 §6).
   package var hairpins = true

@@ -10,7 +10,7 @@ import RTCWire
 package final class NATPair {
   /// How a pair is made.
   package struct Options {
-    /// What all random choices follow from.
+    /// The seed of all random choices.
     package var seed: UInt64 = 1
     /// Between any two hosts, each way.
     package var conditions = NetworkConditions.delayed(.milliseconds(10))
@@ -20,7 +20,7 @@ package final class NATPair {
     package var trickles = true
     /// How long signaling takes, each way.
     package var signalingDelay = TimeDelta.milliseconds(20)
-    /// What both may use.
+    /// The transport policy of both.
     package var policy = ICETransportPolicy.all
     /// The last word on the server's options.
     package var configureServer: (inout TURNServerEmulator.Options) -> Void = { _ in }
@@ -36,13 +36,13 @@ package final class NATPair {
 
   /// The hosts, NATs and the server.
   package let world: NATWorld
-  /// What the pair was made with.
+  /// The options of the pair.
   package let options: Options
   private var ends: [PeerPair.Side: PeerEnd] = [:]
   private var inSignaling = DeliveryQueue<(to: PeerPair.Side, message: Message)>()
   private var random: SeededGenerator
 
-  /// Two peers that have neither gathered nor negotiated; throws when no certificate can be made.
+  /// Makes two peers that have neither gathered nor negotiated; throws if no certificate can be made.
   package init(_ options: Options = Options()) throws {
     self.options = options
     world = NATWorld(seed: options.seed, conditions: options.conditions)

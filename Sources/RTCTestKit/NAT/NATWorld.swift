@@ -13,13 +13,13 @@ package final class NATWorld {
 
   /// A STUN and TURN server with its address, for UDP and streams alike.
   package struct PublicServer {
-    /// Where it listens.
+    /// Its address.
     package let address: SocketAddress
     /// The server itself.
     package var emulator: TURNServerEmulator
   }
 
-  /// Where packets go.
+  /// The network of all packets.
   package var internet: VirtualInternet
   /// The servers, in the order they were added.
   package var servers: [PublicServer] = []
@@ -27,10 +27,10 @@ package final class NATWorld {
   package private(set) var hosts: [GatheringHost] = []
   /// The time that all are given.
   package private(set) var now: Timestamp
-  /// When something of the owner's is due, and what is then done.
+  /// The owner's next deadline, and its action.
   package var ownDeadline: () -> Timestamp = { .distantFuture }
   package var serveOwnDeadline: () -> Void = {}
-  /// Changes what the servers send to their clients.
+  /// Changes the servers' datagrams to their clients.
   package var tamper: ((inout [UInt8]) -> Void)?
   private var onStreams = DeliveryQueue<StreamMessage>()
 
@@ -120,7 +120,7 @@ package final class NATWorld {
 
   // MARK: - Datagrams
 
-  /// Sends what a host's step has left.
+  /// Sends the datagrams of a host's step.
   func send(_ batch: borrowing DatagramBatch, from host: GatheringHost) {
     for index in 0..<batch.count {
       let route = batch.entries[index].route

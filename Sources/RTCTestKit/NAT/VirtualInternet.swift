@@ -5,7 +5,7 @@ package import RTCPrimitives
 package struct VirtualInternet {
   /// A datagram at a host.
   package struct Delivery: Sendable {
-    /// As the receiver sees the sender.
+    /// The sender's address as the receiver sees it.
     package var from: SocketAddress
     /// The receiver's own address.
     package var to: SocketAddress
@@ -70,7 +70,7 @@ package struct VirtualInternet {
         guard let inside = gateway.inbound(to: flight.to.port, from: flight.from, now: time) else { continue }
         return Delivery(from: flight.from, to: inside, bytes: flight.bytes)
       }
-      // Nothing finds its way to a private address from outside.
+      // A private address cannot be reached from outside.
       guard flight.site != nil || sites[flight.to.ip] == nil else { continue }
       return Delivery(from: flight.from, to: flight.to, bytes: flight.bytes)
     }

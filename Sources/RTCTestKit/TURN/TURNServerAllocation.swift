@@ -9,7 +9,7 @@ struct TURNServerAllocation {
   private static let channelRest = TimeDelta.seconds(300)
 
   let user: String
-  /// Of the request that made it.
+  /// The transaction of the request that made it.
   let transaction: STUNTransactionID
   let relayed: [SocketAddress]
   var expiresAt: Timestamp

@@ -4,9 +4,9 @@ package import RTCWire
 /// A STUN and TURN server on virtual time (RFC 8489, RFC 8656), without sockets: strict with its clients, and as wicked as its
 /// options say. The network around it is the owner's.
 package struct TURNServerEmulator {
-  /// Who asks: an address, by UDP or by a stream.
+  /// A client: an address, by UDP or by a stream.
   package struct Client: Hashable, Sendable {
-    /// As the server sees it.
+    /// The address as the server sees it.
     package var address: SocketAddress
     /// By TCP or TLS.
     package var isStream: Bool
@@ -18,18 +18,18 @@ package struct TURNServerEmulator {
     }
   }
 
-  /// What the server sends.
+  /// A datagram of the server.
   package enum Output: Equatable, Sendable {
     case toClient(Client, [UInt8])
     /// From a relayed address to a peer.
     case toPeer(from: SocketAddress, SocketAddress, [UInt8])
   }
 
-  /// Where it is and how it behaves; may be changed at any time.
+  /// The address and behaviour of the server; may be changed at any time.
   package struct Options: Sendable {
-    /// Where the relayed addresses are; an IPv6 one as well makes allocations of both families possible.
+    /// The relayed addresses; with an IPv6 one, allocations of both families are possible.
     package var relayIPs: [IPAddress] = [.v4(0xC633_6401)]
-    /// What long-term credentials belong to.
+    /// The realm of long-term credentials.
     package var realm = "example.org"
     /// Passwords by user name; nil: anybody may do anything.
     package var users: [String: String]? = ["user": "secret"]
@@ -47,7 +47,7 @@ package struct TURNServerEmulator {
     package var hasChannels = true
     /// Peers that nobody may exchange datagrams with.
     package var forbiddenPeers: Set<IPAddress> = []
-    /// Where clients that want an allocation are sent instead.
+    /// The server to which clients that want an allocation are redirected.
     package var alternate: SocketAddress?
     /// The error that each Allocate is answered with, when there is one.
     package var allocationError: STUNErrorCode?
@@ -55,7 +55,7 @@ package struct TURNServerEmulator {
     package var authenticatesErrors = true
     /// Responses are made with another password.
     package var forgesIntegrity = false
-    /// Nothing is answered and nothing relayed.
+    /// Whether nothing is answered and nothing relayed.
     package var isDead = false
 
     /// A strict server of one user, "user" with the password "secret".
@@ -96,7 +96,7 @@ package struct TURNServerEmulator {
 
   // MARK: - Datagrams
 
-  /// Takes what a client sent.
+  /// Takes a message of a client.
   package mutating func receive(_ bytes: [UInt8], from client: Client, now: Timestamp) -> [Output] {
     guard !options.isDead else { return [] }
     if TURNChannelHeader.isLikely(bytes.span) { return relayChannelData(bytes, from: client, now: now) }
@@ -110,7 +110,7 @@ package struct TURNServerEmulator {
     }
   }
 
-  /// Takes what a peer sent to a relayed address.
+  /// Takes a datagram of a peer to a relayed address.
   package mutating func receive(
     _ bytes: [UInt8], at relayed: SocketAddress, from peer: SocketAddress, now: Timestamp
   ) -> [Output] {
