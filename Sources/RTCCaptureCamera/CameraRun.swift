@@ -69,7 +69,7 @@ struct CameraRun {
     case lost, damaged
   }
 
-  /// Opens the camera and hands on pictures until stopped, or until the camera is gone.
+  /// Opens the camera and delivers pictures until stopped, or until the camera is gone.
   mutating func capture(_ camera: String?, _ wanted: VideoFormat) {
     wishes.state.withLock { $0 = CameraWishes.State() }
     let stream: CameraStream

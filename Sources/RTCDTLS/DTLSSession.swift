@@ -30,7 +30,7 @@ import RTCPrimitives
   private(set) var scratch: [UInt8] = []
   /// OpenSSL's timer, inside `ssl`; nil where the library that was loaded keeps it to itself. See the shim.
   private var ownTimer: UnsafeMutableRawPointer?
-  /// Of the loaded library, which may be newer than the headers.
+  /// Whether the loaded library, which may be newer than the headers, announces its own timer.
   private static let announcesOwnTimer = copenssl_announces_own_timer(OpenSSL_version_num()) == 1
   private var timer = Timer.stopped
   private var interval = DTLSSession.firstInterval

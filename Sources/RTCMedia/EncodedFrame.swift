@@ -21,7 +21,7 @@ public struct EncodedFrame: Sendable {
   public var quantizer: Int
   /// How the viewer turns the picture before showing it.
   public var rotation: VideoRotation
-  /// What to preserve in the picture when bandwidth is short.
+  /// The quality to preserve in the picture when bandwidth is short: sharpness or frame rate.
   public var contentHint: ContentHint
   /// The colour space, if the bitstream cannot state it (VP8); nil: BT.601 limited, or that of the bitstream.
   public var colorSpace: ColorSpace?

@@ -4,7 +4,7 @@ public import RTCPrimitives
 public struct VideoEncoderSettings: Hashable, Sendable {
   /// The size of the coded picture in pixels; odd sizes are fine.
   public var size: PixelSize
-  /// What to preserve when bandwidth is short.
+  /// The quality to preserve when bandwidth is short: sharpness or frame rate.
   public var contentHint: ContentHint
   /// The most frames a second that will come; sets how small a share of the rate one frame of a movement may take.
   public var maxFrameRate: Double

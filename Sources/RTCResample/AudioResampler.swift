@@ -18,7 +18,7 @@ package final class AudioResampler {
   private let state: OpaquePointer
   private let scratch: UnsafeMutableBufferPointer<Float>
 
-  /// Of SpeexDSP's 0…10: aliases are 80 dB lower, for some 1 % of a core.
+  /// SpeexDSP's quality, 0…10: at 7 aliases are 80 dB lower, for some 1 % of a core.
   private static let quality: Int32 = 7
 
   /// - Parameters:

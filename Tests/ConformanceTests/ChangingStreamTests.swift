@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  /// What says the size, in front of a frame that goes on with another.
+  /// The headers with the picture size, before a frame of another stream.
   private static func header(of stream: ReferenceStream) -> [UInt8] {
     let data = stream.frames[0].data
     switch stream.codec {

@@ -3,7 +3,7 @@ import RTCMedia
 /// A decoded picture, as far as two decoders can be compared by it.
 struct CodedPicture: Hashable, CustomStringConvertible {
   var size: PixelSize
-  /// Those of the planes, one plane after the other, without gaps.
+  /// The samples of the planes, one plane after the other, without gaps.
   var samples: [UInt8]
 
   var description: String { "\(size.width)x\(size.height) \(samples.reduce(0) { $0 &* 31 &+ Int($1) })" }
@@ -13,7 +13,7 @@ struct CodedPicture: Hashable, CustomStringConvertible {
     self.samples = samples
   }
 
-  /// Of what one of our decoders made.
+  /// Makes the picture of a frame from one of our decoders.
   init(_ picture: PixelBuffer) {
     size = picture.size
     samples = []
@@ -28,10 +28,10 @@ struct CodedPicture: Hashable, CustomStringConvertible {
     }
   }
 
-  /// Of the part of a picture of `coded` samples that remains when `crop` is cut away.
+  /// Makes the picture of `coded` samples without the border `crop`.
   ///
   /// - Parameters:
-  ///   - planes: of all samples, 4:2:0 or 4:4:4, without gaps.
+  ///   - planes: all samples, 4:2:0 or 4:4:4, without gaps.
   ///   - crop: columns and rows at the left, top, right and bottom.
   init(
     planes: ArraySlice<UInt8>, coded: PixelSize, isFull: Bool, crop: (left: Int, top: Int, right: Int, bottom: Int)

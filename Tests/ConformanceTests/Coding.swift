@@ -5,7 +5,7 @@ import Testing
 /// How a reference encoder's own tool is to code a scene: `vpxenc`, `x264` or `aomenc` with these options.
 struct Coding: Sendable, CustomTestStringConvertible {
   var codec: VideoCodec
-  /// What there is in the stream that others do not have.
+  /// The feature of the stream that others do not have.
   var name: String
   var options: String
   var scene = Scene()

@@ -5,7 +5,7 @@ import Testing
 
 /// Networks that lose, mix up, double and damage packets, where nothing is sent again.
 @Suite struct RandomLossTests {
-  /// Of each codec one: key frames often and, where the codec has them, hidden frames that others need.
+  /// One stream of each codec: with many key frames and, if the codec has them, hidden frames that others need.
   private static let streams = VideoCodec.allCases.reduce(into: [VideoCodec: Result<ReferenceStream, any Error>]()) {
     streams, codec in streams[codec] = Result { try makeStream(codec) }
   }
@@ -42,7 +42,7 @@ import Testing
     return underway.sorted { $0.due < $1.due }.map(\.packet) + (frames.last ?? [])
   }
 
-  /// What becomes of the packets, in this order.
+  /// The result of receiving the packets in this order.
   static func receive(_ packets: [[UInt8]], _ codec: VideoCodec) -> VideoLine {
     var line = VideoLine(codec)
     for (index, packet) in packets.enumerated() {

@@ -3,10 +3,10 @@ import RTCCodecVPX
 import RTCMedia
 import Testing
 
-/// What the reference encoders' own tools make is cut into packets, sent, put together and decoded by what is ours, and
-/// compared with what the reference decoders' tools make of it.
+/// Streams of the reference encoders' tools are packetized, sent, reassembled and decoded by our code, and compared
+/// with the output of the reference decoders' tools.
 @Suite struct ReferenceDecoderTests {
-  /// What `decoder` makes of each frame that came, by the frame's number.
+  /// The pictures that `decoder` makes of the received frames, by frame number.
   static func pictures(
     of stream: ReferenceStream, over network: VideoLine.Network = .perfect, by decoder: any VideoDecoder
   ) throws -> [CodedPicture?] {

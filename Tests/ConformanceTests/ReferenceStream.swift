@@ -47,7 +47,7 @@ struct ReferenceStream: Sendable {
     }
   }
 
-  /// What the reference decoder's tool says of each frame, by the frame's place in the file.
+  /// The pictures of the reference decoder's tool, by the frame's position in the file.
   private static func decoded(_ coding: Coding, _ folder: WorkFolder) throws -> [Int: CodedPicture] {
     let tool = coding.codec == .av1 ? "aomdec" : "vpxdec"
     // Pictures without colours get grey ones.

@@ -5,7 +5,7 @@ import RTCWire
 
 /// A video between two ends of ours: coded frames become RTP packets, and what comes of them becomes coded frames.
 struct VideoLine {
-  /// What the packets meet on their way.
+  /// The conditions of the network.
   enum Network: CaseIterable {
     case perfect
     /// Packets overtake each other, also those of other frames, and some come twice.

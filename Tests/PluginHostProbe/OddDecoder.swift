@@ -76,7 +76,7 @@ final class OddDecoder: VideoDecoder {
   }
 }
 
-/// The same for sound.
+/// An audio decoder with such faults.
 final class OddAudioDecoder: AudioDecoder {
   private let decoder: any AudioDecoder
   private let how: String

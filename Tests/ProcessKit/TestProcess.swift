@@ -13,14 +13,14 @@ package final class TestProcess: Sendable {
     package let description: String
   }
 
-  /// What becomes of its standard error.
+  /// The destination of its standard error.
   package enum Errors: Sendable {
     case discarded
     /// Read with the output.
     case withOutput
   }
 
-  /// What it came to.
+  /// The result of the process.
   package struct Outcome: Sendable {
     /// As a shell has it: 128 more than the signal that ended it.
     package let status: Int32
@@ -61,7 +61,7 @@ package final class TestProcess: Sendable {
 
   deinit { life.signal(SIGKILL) }
 
-  /// What it has printed so far.
+  /// The output so far.
   package var output: String { String(decoding: life.now.output, as: UTF8.self) }
 
   /// True as soon as a line of its output contains `text`; false when the output ends without, or `limit` is over.
@@ -101,14 +101,14 @@ package final class TestProcess: Sendable {
     return outcome
   }
 
-  /// The same for a line of the shell.
+  /// Runs a line of the shell and returns its result.
   @discardableResult
   package static func shell(_ line: String, errors: Errors = .withOutput) throws -> Outcome {
     try run(["/bin/sh", "-c", line], errors: errors)
   }
 }
 
-/// What a child's two threads and its owner share.
+/// The state shared by a child's two threads and its owner.
 private final class Life: Sendable {
   struct State {
     /// Nil before it lives and once it is reaped.

@@ -4,7 +4,7 @@ import RTCMedia
 import Testing
 
 extension PulseTests {
-  /// What the sound server does against echo is preferred, and said.
+  /// The sound server's echo cancellation is preferred, and reported.
   @Suite struct EchoTests {
     private func call(_ server: PulseServer) -> (device: PulseAudioDevice, tone: PlayedTone, sent: SoundCollector) {
       let (tone, sent) = (PlayedTone(1_000), SoundCollector())

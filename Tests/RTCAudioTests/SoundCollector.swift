@@ -71,7 +71,7 @@ final class SoundCollector: AudioConsumer {
     news.signal()
   }
 
-  /// What of the power of a sound at 48 kHz is a tone, 0…1; 0 of silence.
+  /// The share of a tone in the power of a sound at 48 kHz, 0…1; 0 for silence.
   static func share(of frequency: Double, in sound: some Collection<Float>) -> Double {
     var (sine, cosine, power) = (0.0, 0.0, 0.0)
     for (index, value) in sound.enumerated() {

@@ -128,7 +128,7 @@ import Testing
   }
 }
 
-/// What became of a buffer, to compare.
+/// The result of a buffer, for comparison.
 private enum Taken: Equatable {
   case key([UInt8])
   case delta, nothing, damaged

@@ -171,7 +171,7 @@ import Testing
   }
 }
 
-/// What this process holds of the machine.
+/// The resources of this process.
 private enum Machine {
   static var descriptors: Int { entries("/proc/self/fd").count }
 

@@ -103,7 +103,7 @@ enum PluginWorkshop {
   }
 }
 
-/// What the breaking plugin counted, in this process.
+/// The counts of the breaking plugin, in this process.
 struct BreakerCounts {
   private let counts: UnsafePointer<Int64>
   private let mayGo: UnsafeMutablePointer<Int64>

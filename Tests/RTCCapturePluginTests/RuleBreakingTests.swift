@@ -3,7 +3,7 @@ import RTCMedia
 import Testing
 
 @Suite(.serialized) struct RuleBreakingTests {
-  /// What the plugin is told to do, and what it is to be found guilty of.
+  /// The plugin's instruction, and the fault that must be found.
   static let refused: [(String, PluginFault)] = [
     ("null-plane", .missingPlane), ("null-everything", .missingPlane), ("short-stride", .shortStride),
     ("negative-stride", .shortStride), ("huge-stride", .shortStride), ("no-size", .impossibleSize),

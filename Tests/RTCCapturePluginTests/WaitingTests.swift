@@ -42,7 +42,7 @@ import Testing
     Set((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task"))?.compactMap(Int.init) ?? [])
   }
 
-  /// What the kernel says of a thread.
+  /// The kernel's figures of a thread.
   private struct Activity {
     var isAsleep = false
     /// How often it has gone to sleep by itself.

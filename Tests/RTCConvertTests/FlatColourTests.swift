@@ -23,7 +23,7 @@ func packedFrame(
   return VideoFrame(buffer: buffer, captureTime: .zero, damage: damage, colorSpace: .sRGB)
 }
 
-/// What is written in a picture, gaps left out.
+/// The samples of a picture, without gaps.
 func planes(_ picture: InputPicture) -> [[UInt8]] {
   (0..<picture.format.planeCount).map { index in
     let extent = picture.format.planeExtent(index, of: picture.size)
@@ -66,7 +66,7 @@ func planes(_ picture: InputPicture) -> [[UInt8]] {
     #expect(converter.extraPasses == 0)
   }
 
-  /// What Chromium makes of a canvas.
+  /// The colours that Chromium makes of a canvas.
   @Test(arguments: [PixelFormat.i420, .i444], [PixelSize(width: 70, height: 35), PixelSize(width: 32, height: 16)])
   func `a frame of full range keeps its colours`(format: PixelFormat, target: PixelSize) throws {
     _ = try convertColours(format, target, .bt709Full, within: 6) { r, g, b in

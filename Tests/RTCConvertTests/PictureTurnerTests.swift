@@ -5,7 +5,7 @@ import RTCPrimitives
 import Testing
 
 @Suite struct PictureTurnerTests {
-  /// Of each pixel another value, of each plane others.
+  /// A picture with a different value for each pixel and plane.
   private func numbered(_ format: PixelFormat, _ size: PixelSize) throws -> PixelBuffer {
     try #require(
       PixelBuffer.allocate(format: format, size: size) { plane, bytes, stride in
@@ -79,7 +79,7 @@ import Testing
     #expect(PictureTurner().upright(frame).buffer === frame.buffer)
   }
 
-  /// What the whole picture does, its parts do.
+  /// Rotating parts gives the same result as rotating the whole picture.
   @Test(arguments: [VideoRotation.none, .clockwise90, .half, .clockwise270])
   func `damage goes where its pixels go`(rotation: VideoRotation) throws {
     let size = PixelSize(width: 40, height: 24)

@@ -2,7 +2,7 @@ import RTCCursor
 import RTCPrimitives
 import Testing
 
-/// Who is there, on virtual time.
+/// The audience on virtual time.
 private final class World {
   var audience = CursorAudience()
   var now = Timestamp.zero + .seconds(1_000)

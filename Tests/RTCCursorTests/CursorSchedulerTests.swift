@@ -8,7 +8,7 @@ private final class World {
   var scheduler = CursorScheduler()
   var now = Timestamp.zero + .seconds(1_000)
   let clock = RTPTimestamp(4_294_000_000)
-  /// What each viewer was sent since it was looked at.
+  /// The messages to each viewer since the last look.
   private(set) var sent: [CursorScheduler.Delivery] = []
 
   func perform(_ body: (inout CursorScheduler, Timestamp, inout [CursorScheduler.Delivery]) -> Void) {
@@ -44,7 +44,7 @@ private final class World {
     now = end
   }
 
-  /// What was sent since the last call: the viewer, the first byte, and the channel.
+  /// The messages since the last call: the viewer, the first byte, and the channel.
   func take() -> [String] {
     defer { sent = [] }
     return sent.map { "\($0.viewer)\($0.message[0])" + ($0.channel == .positions ? "?" : "") }

@@ -1,7 +1,7 @@
 import RTCDTLS
 import RTCPrimitives
 
-/// What the network between the two does to each datagram, as probabilities.
+/// The faults of the network between the two, as probabilities for each datagram.
 struct Weather {
   var loss = 0.0
   var duplication = 0.0
@@ -20,7 +20,7 @@ final class VirtualPair {
 
   var client: DTLSTransport
   var server: DTLSTransport
-  /// What each side has been told, in order.
+  /// The events of each side, in order.
   var events: [Side: [DTLSEvent]] = [.client: [], .server: []]
   var datagramSizes: [Int] = []
   private(set) var now = Timestamp.zero

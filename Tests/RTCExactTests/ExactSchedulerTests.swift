@@ -7,11 +7,11 @@ private struct World {
   var scheduler = ExactScheduler()
   var now = Timestamp.zero + .seconds(100)
   private(set) var size: PixelSize
-  /// What the screen shows, by block.
+  /// The content of the screen, by block.
   private(set) var screen: [Int] = []
   private var count = 0
   private(set) var job: (job: ExactScheduler.Job, webP: [UInt8])?
-  /// Of each viewer, what is on its way: on the channel, and as video.
+  /// The messages on their way to each viewer: on the channel, and as video.
   var channels: [String: [[UInt8]]] = [:]
   var videos: [String: [(timestamp: UInt32, blocks: [Int])]] = [:]
   var pages: [String: PageModel] = [:]

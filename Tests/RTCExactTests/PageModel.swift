@@ -1,8 +1,8 @@
 import RTCPrimitives
 
-/// What the page does with the messages, by the rules of docs/exact-pixels.md; `exact.js` is the real one.
+/// A model of the page's handling of messages, by the rules of docs/exact-pixels.md; `exact.js` is the real one.
 struct PageModel {
-  /// What the pixels of each block are, as a number that the test gave them; nil: not drawn.
+  /// The pixels of each block, as a number that the test gave them; nil: not drawn.
   private(set) var drawn: [Int?] = []
   private(set) var columns = 0
   private var told: UInt32?
@@ -57,7 +57,7 @@ struct PageModel {
   /// The page was hidden, or is new.
   mutating func forget() { (drawn, told) = ([], nil) }
 
-  /// What is seen upon the frame of this timestamp.
+  /// The picture shown over the frame of this timestamp.
   func shown(upon frame: UInt32?) -> [Int?] {
     guard let frame, let told, Int32(bitPattern: frame &- told) <= 0 else { return drawn.map { _ in nil } }
     return drawn

@@ -28,7 +28,7 @@ struct AgentPair: ~Copyable {
   var isBAlive = true
   /// B's port as A sees it: a NAT in front of B whose mapping changes with this. Old mappings are dead.
   var publicPortOfB: UInt16 = 5000
-  /// What carries the datagrams of an address, where that is not a UDP port.
+  /// The carriers of addresses that are not UDP ports.
   var carriers: [SocketAddress: Route.Kind] = [:]
   private var batch = DatagramBatch(capacity: 16 * 1024)
 

@@ -4,7 +4,7 @@ import RTCTestKit
 import RTCWire
 import Testing
 
-/// What the peer's word that it has no more candidates changes (RFC 8445 §8.1.2, RFC 8838 §14, RFC 8863 §4).
+/// The effect of the peer's end of candidates (RFC 8445 §8.1.2, RFC 8838 §14, RFC 8863 §4).
 @Suite struct EndOfCandidatesTests {
   private let patience = ICEConfiguration().completePatience
 

@@ -5,7 +5,7 @@ import Testing
 
 /// The group of multicast DNS, on the links of this machine.
 @Suite(.timeLimit(.minutes(1))) struct MDNSSocketTests {
-  /// Those by which the group is reached.
+  /// The interfaces by which the group is reached.
   private static let links: [UInt32] = {
     let all = (try? NetworkInterfaces.addresses()) ?? []
     return Array(Set(all.filter { $0.isUp && !$0.isLoopback && $0.address.isV4 }.map(\.index)))

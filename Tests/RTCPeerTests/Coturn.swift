@@ -53,7 +53,7 @@ final class Coturn: Sendable {
   static func freePort() throws -> UInt16 { try UDPPort(.init(address: .loopbackV4)).number }
 }
 
-/// What it said instead of starting.
+/// The server's output when it did not start.
 private struct NotStarted: Error, CustomStringConvertible {
   let description: String
 }

@@ -7,7 +7,7 @@ import Testing
 
 /// Which candidates a loop gathers, and what it tells of servers.
 @Suite(.timeLimit(.minutes(1)), .serialized) struct GatheringTests {
-  /// What a loop with these servers has found.
+  /// The gathering report of a loop with these servers.
   private func report(
     _ servers: [ICEServer], trusting certificate: String? = nil, environment: [String: String]? = nil
   ) async throws -> GatheringReport {

@@ -3,7 +3,7 @@ import RTCPeer
 import RTCPrimitives
 import Testing
 
-/// What one remote peer does to another's session.
+/// Attacks of one remote peer on another's session.
 @Suite(.timeLimit(.minutes(2))) struct HostilePeersTests {
   /// One connection's fate.
   private static func outcome(_ connection: PeerConnection) async -> PeerState? {

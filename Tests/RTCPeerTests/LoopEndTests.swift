@@ -2,7 +2,7 @@ import RTCEngine
 import RTCPeer
 import Testing
 
-/// What becomes of the peers of a loop that is stopped.
+/// The peers of a loop that is stopped.
 @Suite(.timeLimit(.minutes(1))) struct LoopEndTests {
   /// Things that should not outlive a call.
   private final class Remains {

@@ -76,7 +76,7 @@ import Testing
     var reason: EndReason
   }
 
-  /// Who has heard the sound.
+  /// The peers that have received the sound.
   private final class Heard: Sendable {
     private let numbers = Mutex(Set<Int>())
     private let changes = AsyncStream.makeStream(of: Int.self)

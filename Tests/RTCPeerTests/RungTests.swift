@@ -5,7 +5,7 @@ import RTCPrimitives
 import RTCTestKit
 import Testing
 
-/// Who is on which of two rungs, and what each rung is made with: one rule a test.
+/// The viewers of two rungs, and the bitrate of each rung: one rule a test.
 @Suite struct RungTests {
   private static let main = Rendition.encoded
   private static let side = Rendition(1)

@@ -13,7 +13,7 @@ final class TwoConnections: Sendable {
   let caller: PeerConnection
   let callee: PeerConnection
   private let negotiations: [PerfectNegotiation]
-  /// What one side sends the other; a task of the test follows each.
+  /// The descriptions of each side for the other; a task of the test follows each.
   private let ways: [AsyncStream<Description>.Continuation]
 
   convenience init() throws { try self.init(PeerLoop(Self.options), PeerLoop(Self.options)) }
@@ -101,7 +101,7 @@ final class TwoConnections: Sendable {
   }
 }
 
-/// What a test waits for; nil when the stream ends without it. The test's time limit ends a wait in vain.
+/// The first value that a test waits for; nil if the stream ends without it. The test's time limit ends the wait.
 func first<Element: Sendable, Value: Sendable>(
   of stream: AsyncStream<Element>, _ match: @Sendable (Element) -> Value?
 ) async -> Value? {

@@ -2,7 +2,7 @@ import RTCPeer
 import RTCPrimitives
 import Testing
 
-/// What is sent to addresses that sessions name and at which nobody has shown himself.
+/// Checks to addresses that sessions name and that have not answered.
 @Suite struct UncalledChecksTests {
   private let victim = IPAddress.v4(0xC000_0201)
   private let now = Timestamp.zero + .seconds(Int64(100))

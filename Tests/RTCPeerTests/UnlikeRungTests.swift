@@ -10,7 +10,7 @@ import Testing
   private static let main = Rendition.encoded
   private static let side = Rendition(1)
   private static let sharp = VideoPayloadFormat(codec: .vp9, chroma: .full)
-  /// What a browser takes that decodes 4:4:4, and one that does not.
+  /// The formats of a browser that decodes 4:4:4, and of one that does not.
   private static let all = [sharp, VideoPayloadFormat(codec: .vp9, chroma: .quarter), .vp8]
   private static let plain = [VideoPayloadFormat(codec: .vp9, chroma: .quarter), .vp8]
 

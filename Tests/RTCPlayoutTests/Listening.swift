@@ -17,7 +17,7 @@ struct Listening {
 
   struct Result {
     var statistics: AudioJitterBuffer.Statistics
-    /// Of the left channel, as far as it was kept.
+    /// The left channel, as far as it was kept.
     var sound: [Float] = []
     /// The delay after each block, in milliseconds, and the one wanted.
     var delays: [Double] = []
@@ -100,7 +100,7 @@ struct Listening {
   }
 }
 
-/// What is measured of a tone.
+/// Measurements of a tone.
 enum ToneMeasure {
   /// The frequency from rising zero crossings, in hertz.
   static func frequency(_ sound: ArraySlice<Float>) -> Double {

@@ -7,7 +7,7 @@ import Testing
 @Suite struct PictureBudgetTests {
   private let quad = PixelSize(width: 3_840, height: 2_160)
 
-  /// What a decoder of VP8 would have to reserve memory for.
+  /// A key frame for which a decoder of VP8 would have to reserve memory.
   private func keyFrame(_ size: PixelSize) -> ReceivedFrame {
     let bytes = [size.width, size.height].flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
     return ReceivedFrame(

@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct VideoPlayouts {
-  /// What a sink is told; waiting for it ends with the stream.
+  /// A sink that records its calls; waiting for one ends with the stream.
   private final class Screen: VideoSink {
     enum Event: Sendable {
       case picture(PixelSize, luma: UInt8)

@@ -24,7 +24,7 @@ struct Tone {
 
   struct Fit {
     var amplitude: Double
-    /// Of the first sample, in radians.
+    /// The phase of the first sample, in radians.
     var phase: Double
     /// Decibels of this tone over all else.
     var signalToNoise: Double
@@ -49,7 +49,7 @@ struct Tone {
   }
 }
 
-/// What a framer delivered.
+/// The blocks that a framer delivered.
 struct Blocks {
   var all: [AudioBlock] = []
 

@@ -4,7 +4,7 @@ import RTCSCTP
 import RTCWire
 import Testing
 
-/// What a peer forges: no crash, no loop, no more memory than agreed, and the association goes on.
+/// Forged packets of a peer: no crash, no loop, no more memory than negotiated, and the association continues.
 @Suite struct ForgedPacketTests {
   private typealias Block = SCTPSelectiveAck.GapBlock
 

@@ -95,7 +95,7 @@ import Testing
     #expect(kinds.isSuperset(of: Self.beginnings.union([.interleavedData])))
   }
 
-  /// What the INIT or INIT ACK of a packet announces.
+  /// The capabilities in the INIT or INIT ACK of a packet.
   private static func capabilities(in packet: Span<UInt8>) -> SCTPCapabilities? {
     guard let packet = SCTPPacket(parsing: packet) else { return nil }
     var chunks = packet.chunks

@@ -4,7 +4,7 @@ import RTCSCTP
 import RTCWire
 import Testing
 
-/// What a peer that keeps no rule can make us hold.
+/// The maximum memory that a peer without rules can use.
 @Suite struct MemoryLimitTests {
   private func open(_ label: String = "") -> [UInt8] {
     let open = DataChannelOpen(label: label)

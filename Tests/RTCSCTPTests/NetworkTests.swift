@@ -4,7 +4,7 @@ import RTCTestKit
 import RTCWire
 import Testing
 
-/// What arrives over networks that lose, repeat and reorder, a long way off.
+/// Messages over networks with loss, repetition, reordering and a long delay.
 @Suite struct NetworkTests {
   private static func bad(_ loss: Double) -> NetworkConditions {
     var conditions = NetworkConditions.delayed(.milliseconds(150))

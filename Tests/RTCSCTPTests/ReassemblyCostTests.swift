@@ -4,7 +4,7 @@ import RTCSCTP
 import RTCWire
 import Testing
 
-/// What putting messages together costs, in steps, in whatever order their fragments come.
+/// The cost of reassembling messages, in steps, with fragments in any order.
 @Suite struct ReassemblyCostTests {
   /// How the fragments of a message arrive.
   enum Order: CaseIterable { case forward, reverse, oddsFirst, shuffled }

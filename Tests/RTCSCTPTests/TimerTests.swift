@@ -4,7 +4,7 @@ import RTCTestKit
 import RTCWire
 import Testing
 
-/// What happens when nothing comes back (RFC 9260 §6.3.3, §7.2.3, §8).
+/// Timers without any answer (RFC 9260 §6.3.3, §7.2.3, §8).
 @Suite struct TimerTests {
   /// A pair 100 ms apart with a channel.
   private func connected() throws -> (pair: VirtualPair, near: DataChannelHandle) {

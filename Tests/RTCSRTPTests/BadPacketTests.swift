@@ -2,7 +2,7 @@ import RTCPrimitives
 import RTCSRTP
 import Testing
 
-/// What is no packet, half of one, or forged, among genuine ones.
+/// Invalid, truncated and forged packets among authentic ones.
 @Suite struct BadPacketTests {
   /// A header of two CSRCs and an extension of three words.
   static let long: [UInt8] =

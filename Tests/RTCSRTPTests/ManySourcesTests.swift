@@ -9,7 +9,7 @@ import Testing
     [0x80, 201, 0, 1] + (0..<4).map { UInt8(truncatingIfNeeded: source >> UInt32(24 - 8 * $0)) }
   }
 
-  /// Of this process, as the system counts them.
+  /// The resident pages of this process, as the system counts them.
   private static func residentPages() -> Int {
     let file = open("/proc/self/statm", O_RDONLY)
     defer { close(file) }

@@ -13,7 +13,7 @@ import Testing
       data: ByteBuffer(bytes: bytes))
   }
 
-  /// What comes of frames: texts, then the status of a violation, if there is one.
+  /// The results of frames: texts, then the status of a violation, if there is one.
   private static func read(_ frames: [WebSocketFrame], messageBytes: Int = 100) -> ([String], UInt16?) {
     var reader = WebSocketReader(expectsMask: true, messageBytes: messageBytes)
     var texts: [String] = []

@@ -74,7 +74,7 @@ struct TestCard {
 
   // MARK: What is seen
 
-  /// What is wrong with the card as shown at `place`, away from the edges of its squares; nil when nothing is.
+  /// The fault of the card as shown at `place`, away from the edges of its squares; nil without any.
   ///
   /// - Parameter tolerance: libyuv's 709 matrix is up to 7 levels off in blue.
   func fault(in shot: VideoFrame, at place: PixelRect, tolerance: Int = 8) -> String? {

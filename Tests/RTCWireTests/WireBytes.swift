@@ -8,7 +8,7 @@ func wireBytes(_ dump: String) -> [UInt8] {
   return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
 }
 
-/// What `body` writes into a buffer of `capacity` bytes.
+/// The bytes that `body` writes into a buffer of `capacity` bytes.
 func writtenBytes(capacity: Int = 1500, _ body: (inout ByteWriter) -> Void) -> [UInt8] {
   var buffer = [UInt8](repeating: 0xAA, count: capacity)
   var writer = ByteWriter(buffer.mutableSpan)
@@ -17,7 +17,7 @@ func writtenBytes(capacity: Int = 1500, _ body: (inout ByteWriter) -> Void) -> [
   return Array(buffer[..<count])
 }
 
-/// What `parse` makes of `bytes`: expectations cannot hold spans themselves.
+/// The result of `parse` for `bytes`: expectations cannot hold spans themselves.
 func parsing<Value>(_ bytes: [UInt8], _ parse: (Span<UInt8>) -> Value?) -> Value? { parse(bytes.span) }
 
 /// Hands the first packet of an RTCP datagram to `body`; nil when the datagram is malformed.

@@ -4,7 +4,7 @@ import RTCast
 import Testing
 import rtcast_cli
 
-/// What gives way, in words.
+/// Sentences about reduced quality.
 @Suite struct QualityLimitationTests {
   @Test func `the sentence says what the network allows and what is left`() {
     var limitation = QualityLimitation(reason: .bandwidth, rate: .kilobitsPerSecond(400))

@@ -4,7 +4,7 @@ import RTCast
 import Testing
 import rtcast_cli
 
-/// What `rtcast rtc-log` makes of files, good and bad.
+/// `rtcast rtc-log` with valid and invalid files.
 @Suite struct RateLogReaderTests {
   private static let opened =
     #"{"t_ms":0,"viewer":"a","event":"opened","rate_control":"stepped","origin_s":5,"minimum_bps":100000,"#

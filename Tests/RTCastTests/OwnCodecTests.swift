@@ -6,7 +6,7 @@ import RTCast
 import Synchronization
 import Testing
 
-/// What an application adds: an encoder by one entry of the registry, a capturer by one value.
+/// Additions of an application: an encoder by one entry of the registry, a capturer by one value.
 @Suite(.timeLimit(.minutes(1))) struct OwnCodecTests {
   @Test func `an encoder of one's own is registered and used, nothing else is touched`() async throws {
     var codecs = CodecRegistry()

@@ -392,7 +392,7 @@ package enum ChromiumOffers {
 
     """
 
-  /// The same and a second video in three simulcast layers, before any candidate.
+  /// The offer above with a second video in three simulcast layers, before any candidate.
   package static let simulcast = """
     v=0
     o=- 9165225608970287148 2 IN IP4 127.0.0.1

@@ -248,7 +248,7 @@ package enum FirefoxOffers {
 
     """
 
-  /// The same and a second video in simulcast layers.
+  /// The offer above with a second video in simulcast layers.
   package static let simulcast = """
     v=0
     o=mozilla...THIS_IS_SDPARTA-99.0 7448591910039384215 0 IN IP4 0.0.0.0

@@ -3,7 +3,7 @@ package import RTCPrimitives
 
 /// An SCTP association by usrsctp, which is what Firefox has: a second opinion for tests. Its time is an argument.
 package final class UsrsctpPeer {
-  /// What it is made with; sizes are in bytes.
+  /// The options of the peer; sizes are in bytes.
   package struct Options {
     package var seed: UInt64 = 1
     package var streams: UInt16 = 1_024
@@ -21,7 +21,7 @@ package final class UsrsctpPeer {
     case lifetime(UInt32)
   }
 
-  /// What has happened.
+  /// An event of the peer.
   package enum Event {
     /// A piece of a message.
     case data(stream: UInt16, protocol: UInt32, bytes: [UInt8], isLast: Bool)
@@ -33,7 +33,7 @@ package final class UsrsctpPeer {
     case other
   }
 
-  /// What it has sent; emptied by its owner.
+  /// Sent packets; emptied by the owner.
   package var packets: [[UInt8]] = []
   private var instance: OpaquePointer?
   private var scratch = [UInt8](repeating: 0, count: 64 * 1024)
@@ -85,7 +85,7 @@ package final class UsrsctpPeer {
 
   package func abort(now: Timestamp) { cusrsctp_abort(instance, now.microseconds) }
 
-  /// What has happened, piece by piece; nil when there is nothing more.
+  /// The next event; nil without one.
   package func nextEvent(now: Timestamp) -> Event? {
     var raw = cusrsctp_received()
     let count = scratch.withUnsafeMutableBytes {

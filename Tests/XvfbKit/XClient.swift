@@ -112,7 +112,7 @@ package final class XClient {
     return (Int(reply.pointee.dst_x), Int(reply.pointee.dst_y))
   }
 
-  /// What the close button of a window manager does.
+  /// Asks the window to close, as the close button of a window manager does.
   package func askToClose(_ window: UInt32) {
     var event = xcb_client_message_event_t()
     event.response_type = UInt8(XCB_CLIENT_MESSAGE)

@@ -1,7 +1,7 @@
 import Glibc
 import ProcessKit
 
-/// What X programs can be shown on.
+/// A display for X programs.
 package protocol TestDisplay: Sendable {
   /// As in DISPLAY.
   var name: String { get }

@@ -8,7 +8,7 @@ package struct EarliestDeadline<Timer> {
 
   package init() {}
 
-  /// Of several timers with the same time, the first considered is kept.
+  /// Considers a timer. If several have the same time, the first is kept.
   package mutating func consider(_ deadline: Timestamp, _ candidate: Timer) {
     guard deadline < time else { return }
     time = deadline

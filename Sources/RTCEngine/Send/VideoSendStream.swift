@@ -431,7 +431,7 @@ package struct VideoSendStream {
       extensions: extensions)
   }
 
-  /// The same extensions on all packets of a frame: equal headers make equal packet sizes, which are sent by one call.
+  /// The extensions of a frame's packets, the same on all: equal headers make equal packet sizes, which are sent by one call.
   private func extensions(for frame: FrameBytes) -> RTPOutgoingExtensions {
     var extensions = RTPOutgoingExtensions()
     extensions.mid = format.mid

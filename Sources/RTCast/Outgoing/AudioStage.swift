@@ -68,7 +68,7 @@ package struct AudioStage: ~Copyable {
     return failures
   }
 
-  /// Takes sound of any kind; hands on every packet it completes.
+  /// Takes sound of any kind; passes on every packet it completes.
   package mutating func consume(_ frame: AudioFrame, emit: (EncodedAudioFrame) -> Void) {
     framer.consume(frame) { block in take(block, emit: emit) }
   }

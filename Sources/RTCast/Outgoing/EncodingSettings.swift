@@ -3,7 +3,7 @@ package import RTCPrimitives
 
 /// How a source's pictures are coded by one encoder.
 package struct EncodingSettings: Hashable, Sendable {
-  /// What to preserve when bandwidth is short.
+  /// The quality to preserve when bandwidth is short: sharpness or frame rate.
   package var contentHint: ContentHint
   /// The most frames a second the source delivers.
   package var maxFrameRate: Double

@@ -13,7 +13,7 @@ public struct Preset: Hashable, Sendable {
   public var description: String?
   /// The most pictures a second, 0.1…240.
   public var frameRate: Double?
-  /// What to preserve when bandwidth is short; nil: by source.
+  /// The quality to preserve when bandwidth is short, sharpness or frame rate; nil: by source.
   public var contentHint: ContentHint?
   /// The video codec; nil: the default.
   public var codec: VideoCodec?

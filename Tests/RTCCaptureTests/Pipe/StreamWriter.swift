@@ -51,7 +51,7 @@ final class StreamWriter: Sendable {
   }
 }
 
-/// What ffmpeg writes to its standard output.
+/// The standard output of ffmpeg.
 func ffmpegOutput(_ arguments: String) throws -> [UInt8] {
   try TestProcess.run(["ffmpeg", "-nostdin", "-v", "error"] + arguments.split(separator: " ").map(String.init)).output
 }

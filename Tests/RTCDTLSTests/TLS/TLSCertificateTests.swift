@@ -1,7 +1,7 @@
 import RTCDTLS
 import Testing
 
-/// Whom a client believes, and what a server may show.
+/// The certificates that a client trusts, and that a server may have.
 @Suite struct TLSCertificateTests {
   private static let unknownCA: UInt8 = 48
   private static let badCertificate: UInt8 = 42

@@ -14,7 +14,7 @@ enum TLSFixtures {
     -----END CERTIFICATE-----
     """
 
-  /// Of the same name as `root`, with another key.
+  /// A root with the same name as `root` and another key.
   static let otherRoot = """
     -----BEGIN CERTIFICATE-----
     MIIBPjCB5aADAgECAhRR4HFgNscX6fx3SUBhNG9TgjgazjAKBggqhkjOPQQDAjAU
@@ -40,7 +40,7 @@ enum TLSFixtures {
     -----END CERTIFICATE-----
     """
 
-  /// Of all that follow but `weak`.
+  /// The key of all following certificates except `weak`.
   static let privateKey = """
     -----BEGIN PRIVATE KEY-----
     MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgBU2TfnV6TZcq8iJq
@@ -49,7 +49,7 @@ enum TLSFixtures {
     -----END PRIVATE KEY-----
     """
 
-  /// Of none of them.
+  /// A key that belongs to none of them.
   static let otherPrivateKey = """
     -----BEGIN PRIVATE KEY-----
     MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgBeC3Y4f87O+TogAF
@@ -188,7 +188,7 @@ enum TLSFixtures {
     -----END CERTIFICATE-----
     """
 
-  /// Of `weak`.
+  /// The key of `weak`.
   static let weakPrivateKey = """
     -----BEGIN PRIVATE KEY-----
     MIICeAIBADANBgkqhkiG9w0BAQEFAASCAmIwggJeAgEAAoGBAPJOzQyru1bzPoxr

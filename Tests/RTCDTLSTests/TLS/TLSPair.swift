@@ -6,7 +6,7 @@ import Testing
 final class TLSPair {
   let client: TLSSession
   let server: TLSSession
-  /// What came of each end's steps.
+  /// The events of each side's steps.
   private(set) var clientEvents: [TLSEvent] = []
   private(set) var serverEvents: [TLSEvent] = []
 

@@ -1,7 +1,7 @@
 import RTCDTLS
 import Testing
 
-/// What becomes of bytes, good ones and bad.
+/// Valid and invalid bytes of a stream.
 @Suite struct TLSStreamTests {
   private static let protocolVersion: UInt8 = 70
 

@@ -51,7 +51,7 @@ extension PeerPair {
     return mid.flatMap { mid in self[side.other].peer.transceivers.first { $0.mid == mid }?.id }
   }
 
-  /// What the other side makes of the video that `id` sends.
+  /// The remote side's decoding of the video that `id` sends.
   func chain(of id: TransceiverID, on side: Side) -> FrameChain {
     FrameChain(counterpart(of: id, on: side).map { self[side.other].frames(of: $0) } ?? [])
   }

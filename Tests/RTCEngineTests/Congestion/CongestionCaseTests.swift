@@ -97,14 +97,14 @@ import Testing
     judge(try await results("60 s of rest on 1 Mbit/s"), drops: 0)
   }
 
-  /// What was proved is no longer true: until feedback says so, a queue overflows.
+  /// The proved rate is no longer valid: until feedback says so, a queue overflows.
   @Test func `the first picture after a rest does not fill a path that has become narrow`() async throws {
     judge(try await results("60 s of rest, then 1 Mbit/s"), drops: 0.02)
   }
 
   // MARK: - Bursty pictures
 
-  /// Of a source that leaves a part of its rate unused after each key frame.
+  /// Checks a source that leaves a part of its rate unused after each key frame.
   private func judgeBursts(_ results: [CongestionResult], queueing: Double = 0.060) {
     judge(results, use: 0.75, queueing: queueing)
     #expect(mean(results.map(\.lowestTarget)) >= 0.5)

@@ -3,7 +3,7 @@ import RTCPrimitives
 import RTCTestKit
 import Testing
 
-/// What begins again after a rest.
+/// Sending after a pause.
 @Suite struct RestTests {
   private func bed(_ change: (inout CongestionBed.Options) -> Void) -> CongestionBed {
     var options = CongestionBed.Options()

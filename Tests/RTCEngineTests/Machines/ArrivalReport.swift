@@ -23,7 +23,7 @@ func reportArrivals(_ numbers: [Int], count: UInt8, to take: (consuming Transpor
 }
 
 extension SentPacketHistory {
-  /// What the history makes of a report on the arrival of `numbers`.
+  /// The history's results for a report on the arrival of `numbers`.
   mutating func results(_ numbers: [Int], count: UInt8) -> [PacketResult] {
     var results: [PacketResult] = []
     reportArrivals(numbers, count: count) { receive($0, into: &results) }

@@ -60,7 +60,7 @@ import Testing
     self.credentials = credentials
   }
 
-  /// What the descriptions agree on, as this side sees it.
+  /// The negotiated transport from this side's view.
   private func agreed(_ side: Int, fingerprint: [UInt8]? = nil) -> NegotiatedTransport {
     let other = side == 0 ? answerer : offerer
     return NegotiatedTransport(

@@ -4,7 +4,7 @@ import RTCPrimitives
 import RTCTestKit
 import RTCWire
 
-/// What the tests of candidates, fragments and connectivity share.
+/// Helpers of the tests of candidates, fragments and connectivity.
 enum Reach {
   static func hosts(_ side: PeerPair.Side, _ numbers: [UInt32]) -> [ICECandidate] {
     ICECandidate.hosts(

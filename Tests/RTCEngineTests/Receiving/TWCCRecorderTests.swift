@@ -4,7 +4,7 @@ import RTCWire
 import Testing
 
 @Suite struct TWCCRecorders {
-  /// What each feedback packet says: the numbers that arrived, and those that did not.
+  /// The contents of the next feedback packet: arrived and lost numbers.
   private func report(_ log: inout TWCCRecorder) -> (arrived: [UInt16], lost: [UInt16])? {
     var bytes = [UInt8](repeating: 0, count: 1_200)
     var length = 0

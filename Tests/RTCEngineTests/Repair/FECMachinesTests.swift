@@ -206,7 +206,7 @@ import Testing
   }
 }
 
-/// What `body` writes.
+/// The bytes that `body` writes.
 private func written(_ body: (inout ByteWriter) -> Void) -> [UInt8] {
   var buffer = [UInt8](repeating: 0, count: 1_500)
   var writer = ByteWriter(buffer.mutableSpan)

@@ -6,7 +6,7 @@ import SDPKit
 import Testing
 
 @Suite struct AudioNegotiation {
-  /// What a peer answers `offer` with.
+  /// A peer's answer to `offer`.
   private func answer(
     to offer: String, _ configure: @escaping (inout PeerConfiguration) -> Void
   ) throws -> SessionDescription {

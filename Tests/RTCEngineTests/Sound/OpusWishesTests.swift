@@ -5,7 +5,7 @@ import RTCTestKit
 import RTCWire
 import Testing
 
-/// What listeners ask of Opus in their descriptions (RFC 7587 §6.1), and what one encoder makes of it for all.
+/// Listeners' Opus preferences in descriptions (RFC 7587 §6.1), and their combination for one encoder.
 @Suite struct OpusPreferencesOfListeners {
   /// A listener that is sent sound, and whose description says `parameters` of Opus.
   private func listener(_ parameters: String, seed: UInt64) throws -> PeerPair {

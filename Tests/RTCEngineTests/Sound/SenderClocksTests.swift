@@ -62,6 +62,6 @@ import Testing
 }
 
 extension PeerPair.Options {
-  /// What the pair's peers are told of the wall clock.
+  /// The wall clock of the pair's peers.
   fileprivate var wallClock: TimeDelta { .seconds(1_700_000_000) }
 }

@@ -19,7 +19,7 @@ import Testing
         extensionMap: RTPHeaderExtensionMap()))
   }
 
-  /// What becomes of frames with these numbers and references, behind key frame 0: true for those that are sent.
+  /// Whether frames with these numbers and references, behind key frame 0, are sent.
   private func sent(_ frames: [(number: UInt64, references: FrameReferences)]) -> [Bool] {
     var stream = stream()
     var source = SyntheticVideo()

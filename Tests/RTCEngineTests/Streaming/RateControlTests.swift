@@ -4,14 +4,14 @@ import RTCTestKit
 import RTCWire
 import Testing
 
-/// What leaves, when, and what for, under an estimate that the test sets.
+/// The packets that are sent, their times and purposes, under an estimate that the test sets.
 @Suite struct RateControlTests {
   /// Holds the path to bear what it was made with; asks for probes when told to.
   private struct FixedEstimator: BandwidthEstimator {
     var estimate: NetworkEstimate
     var limits = BitrateLimits()
     var nextDeadline = Timestamp.distantFuture
-    /// What each feedback tells of the queue, one after another.
+    /// The queueing delays in each feedback, one after another.
     var queueingDelays: [TimeDelta] = []
     /// Handed out with the first feedback.
     var probes: [ProbeCluster] = []

@@ -3,7 +3,7 @@ import RTCPrimitives
 import RTCTestKit
 import Testing
 
-/// What STUN servers tell (RFC 8445 §5.1.1.2).
+/// Server-reflexive candidates of STUN servers (RFC 8445 §5.1.1.2).
 @Suite struct ReflexiveTests {
   private let cone = NATKind(mapping: .endpointIndependent, filtering: .addressAndPortDependent)
 

@@ -25,7 +25,7 @@ final class NATAgentPair {
   private(set) var a: Side
   private(set) var b: Side
   private var batch = DatagramBatch(capacity: 16 * 1024)
-  /// What came that is no STUN, by side.
+  /// Received datagrams that are not STUN, by side.
   private(set) var media: [[UInt8]] = [[], []]
 
   init(_ topology: Topology, seed: UInt64 = 1, conditions: NetworkConditions = .delayed(.milliseconds(10))) {

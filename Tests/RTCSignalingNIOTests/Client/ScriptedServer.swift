@@ -18,7 +18,7 @@ final class ScriptedServer: Sendable {
     case reply(UInt, [(String, String)] = [], body: String = "")
     /// Bytes as they are, then the end of the connection.
     case raw(String)
-    /// The same, but by TLS the end comes without a goodbye.
+    /// The answer, with an end of TLS without close_notify.
     case cutOff(String)
     /// Never answers.
     case silence

@@ -54,7 +54,7 @@ enum TestCertificate {
     -----END CERTIFICATE-----
     """
 
-  /// Of `elsewhere` and `expired`.
+  /// The key of `elsewhere` and `expired`.
   static let otherPrivateKey = """
     -----BEGIN PRIVATE KEY-----
     MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgCQY0X9GCLHeJuCwC

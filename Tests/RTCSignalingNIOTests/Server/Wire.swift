@@ -162,7 +162,7 @@ struct Bench {
     await server.shutdown()
   }
 
-  /// The same with limits other than usual.
+  /// Runs a server with limits other than the defaults.
   static func run(
     limits change: (inout ServerLimits) -> Void, _ body: (Bench) async throws -> Void
   ) async throws {

@@ -6,7 +6,7 @@ import Testing
   private let link = SignedLink(
     .call, issued: 1_700_000_000, expires: 1_700_007_200, uses: 3, id: "abcdefghijk", name: "Jörg", stream: nil)
 
-  /// Whoever has the secret lets it in for what it says.
+  /// The grant of a link for a holder of the secret.
   private func grant(
     _ text: String, for right: AccessRight = .call, peer: String? = "Jörg", unix: Int64 = 1_700_000_100
   ) -> Result<AccessGrant, AccessRefusal> {

@@ -64,7 +64,7 @@ import Testing
     ("after connecting", .deadline, CallBench.connect),
   ]
 
-  /// What happens; everything that is not here does nothing.
+  /// The expected actions; inputs that are not listed have none.
   private static let expected: [Start: [String: [String]]] = [
     .idle: free,
     .ended: free,

@@ -64,7 +64,7 @@ struct HubBench {
 
   mutating func close(_ client: Int, _ parting: HubParting = .goodbye) { handle(.closed(id(client), parting)) }
 
-  /// What a client has been sent since it was asked last.
+  /// The messages to a client since the last call.
   mutating func take(_ client: Int) -> [String] { inbox.removeValue(forKey: client) ?? [] }
 
   /// Lets time pass, waking the hub whenever it wants to be.

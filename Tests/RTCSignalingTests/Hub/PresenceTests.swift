@@ -2,7 +2,7 @@ import RTCPrimitives
 import RTCSignaling
 import Testing
 
-/// Who is there.
+/// The list of peers and its changes.
 @Suite struct PresenceTests {
   private let first = "01010101-0101-4101-8101-010101010101"
 

@@ -1,6 +1,6 @@
 import RTCSignaling
 
-/// What media servers answer to WHIP, as their sources have it: status codes, entity tags, locations and links.
+/// A double of media servers with WHIP, according to their sources: status codes, entity tags, locations and links.
 final class MediaServerDouble {
   enum Kind: CaseIterable {
     /// 2025: the tag is the ufrag, without quotes; compared as text; `*` always means a restart; links percent-encoded.

@@ -11,14 +11,14 @@ import Testing
     return bytes
   }
 
-  /// What `body` makes of the chunks of a packet; nil when the bytes are no packet.
+  /// The result of `body` for the chunks of a packet; nil if the bytes are not a packet.
   private func reading<Value>(_ bytes: [UInt8], _ body: (inout SCTPChunks) -> Value?) -> Value? {
     guard let packet = SCTPPacket(parsing: bytes.span) else { return nil }
     var chunks = packet.chunks
     return body(&chunks)
   }
 
-  /// What `body` makes of the first chunk of a packet that has no other.
+  /// The result of `body` for the only chunk of a packet.
   private func readingOne<Value>(_ bytes: [UInt8], _ body: (SCTPChunk) -> Value?) -> Value? {
     reading(bytes) { chunks in
       guard let chunk = chunks.next(), !chunks.hasRest else { return nil }

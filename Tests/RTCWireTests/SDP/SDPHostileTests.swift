@@ -25,7 +25,7 @@ import Testing
     #expect(failure(String(repeating: "\n", count: 100_000))?.reason == .tooMany("lines", limit: 2_500))
   }
 
-  /// What one line may not have without end, several may not have together.
+  /// Limits of one line also apply to several lines together.
   @Test func `numbers of everything are bounded`() {
     let sources = { (count: Int) in (0..<count).map { "a=ssrc:\($0) cname:x\n" }.joined() }
     #expect(failure(Self.head + Self.video + sources(65))?.reason == .tooMany("sources", limit: 64))

@@ -71,7 +71,7 @@ struct BenchPeer {
     events = calls.events.makeAsyncIterator()
   }
 
-  /// What `pick` finds in the events to come; fails when they end before.
+  /// The first result of `pick` for the next events; fails if they end before.
   mutating func wait<Found>(_ pick: (CallEvent) -> Found?) async throws -> Found {
     while let event = await events.next() {
       if let found = pick(event) { return found }

@@ -32,7 +32,7 @@ import Testing
       continuation.yield("channel \(channel.label)")
     }
 
-    /// What is told next; nil after the end.
+    /// The next event as text; nil after the end.
     func next() async -> String? {
       for await line in lines { return line }
       return nil

@@ -16,7 +16,7 @@ actor Exchange {
 
   private let custom: Custom
   private var lines: [PeerID: ExchangeLine] = [:]
-  /// Who sent an offer, in order.
+  /// The senders of offers, in order.
   private(set) var offers: [PeerID] = []
 
   init(_ custom: Custom = .whole) { self.custom = custom }
@@ -54,7 +54,7 @@ actor ExchangeLine: SignalingServerConnection {
   private let exchange: Exchange
   private weak var delegate: (any SignalingServerDelegate)?
   private(set) var isOpen = false
-  /// What was asked of it, in order.
+  /// The calls of its methods, in order.
   private(set) var calls: [String] = []
   /// The descriptions and candidates that it was asked to send, in order. One reader.
   nonisolated let words: AsyncStream<CallWord>

@@ -4,7 +4,7 @@ import RTCPrimitives
 import RTCast
 import Testing
 
-/// What the encoders of two rungs do for each other.
+/// The encoders of two rungs and their interplay.
 @Suite struct RungEncodingTests {
   private let size = PixelSize(width: 480, height: 272)
   private let small = PixelRect(x: 100, y: 100, width: 64, height: 48)

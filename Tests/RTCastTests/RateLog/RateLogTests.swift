@@ -5,7 +5,7 @@ import RTCast
 import Synchronization
 import Testing
 
-/// What `RateLog` writes, and what `RateLogReplay` makes of it.
+/// The output of `RateLog`, and its replay by `RateLogReplay`.
 @Suite struct RateLogTests {
   private final class Lines: Sendable {
     let text = Mutex("")

@@ -6,8 +6,8 @@ import RTCWire
 import RTCast
 import Testing
 
-/// What one peer publishes and another watches, a relay between them: two pairs of peers on one virtual clock, the one's
-/// receiver being the other's sender.
+/// A stream from one peer to another through a relay: two pairs of peers on one virtual clock, the one's receiver being
+/// the other's sender.
 @Suite struct ForwardedStream {
   /// How much later than it came each kind of media is handed on: as if its way to the relay had been so much longer.
   struct Delays: CustomTestStringConvertible {

@@ -10,7 +10,7 @@ import Testing
 
 /// H.264 of any profile is published and watched, by peers whose descriptions say which they take (RFC 6184 §8.1).
 @Suite(.timeLimit(.minutes(1))) struct RelayedProfileTests {
-  /// What was published, and who came to watch.
+  /// The published stream, and its viewers.
   private final class Bench: Sendable {
     let relay: StreamRelay
     private let news = AsyncStream.makeStream(of: StreamRelay.News.self)

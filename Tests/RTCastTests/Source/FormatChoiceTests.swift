@@ -2,7 +2,7 @@ import RTCMedia
 import RTCast
 import Testing
 
-/// What is asked of a source that has several formats, such as a camera.
+/// The format requested from a source with several, such as a camera.
 @Suite struct FormatChoiceTests {
   private let camera = ManyFormats([
     VideoFormat(size: PixelSize(width: 1280, height: 720), frameRates: 0...30, pixelFormat: .bgra),

@@ -20,7 +20,7 @@ public enum HubClientEvent: Sendable, Hashable {
   case peerLeft(room: String, peer: String)
   /// The other peers at the hub, after `list` or `follow`; repeated to followers after a connection was lost.
   case present([String])
-  /// To who follows.
+  /// A peer has arrived; reported to followers.
   case peerArrived(String)
   /// Somebody left the hub.
   case peerGone(String)

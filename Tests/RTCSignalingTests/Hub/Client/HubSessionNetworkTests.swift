@@ -3,7 +3,7 @@ import RTCPrimitives
 import RTCSignaling
 import Testing
 
-/// What a session makes of the word that the machine's network is back.
+/// The reaction of a session to the return of the machine's network.
 @Suite struct HubSessionNetworkTests {
   private var session = HubSession(
     address: HubAddress("ws://hub.example")!, name: "alice", token: nil, secret: "0123456789abcdef0123456789abcdef",

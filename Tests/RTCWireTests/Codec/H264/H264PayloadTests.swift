@@ -3,7 +3,7 @@ import RTCWire
 import Testing
 
 @Suite struct H264PayloadTests {
-  /// What ffmpeg sent of `EncodedStreams.h264`, beginnings of payloads.
+  /// The beginnings of ffmpeg's payloads for `EncodedStreams.h264`.
   private let aggregation = "180015 6742c00ada11ec044000000300400000 0503c489a8 0005 68ce039c80"
 
   private func fragment(_ bytes: [UInt8]) -> H264FragmentationUnit? {
