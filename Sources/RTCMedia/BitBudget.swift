@@ -44,8 +44,7 @@ package struct BitBudget {
     Double(rate.bytes(in: Self.between(rate, slow: .milliseconds(150), fast: .milliseconds(500))))
   }
 
-  /// The maximum size of the first picture of new content, in bytes: less than the savings, and 200 ms of a slow link
-  /// or 400 ms of a fast one.
+  /// The maximum size of the first picture of new content, in bytes: 200 ms of a slow link, 400 ms of a fast one.
   package var firstPicture: Double {
     let time = Self.between(rate, slow: .milliseconds(200), fast: .milliseconds(400))
     // Debts and waiting bytes have priority.

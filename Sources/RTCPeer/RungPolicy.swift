@@ -17,10 +17,10 @@ package struct Rungs: Hashable, Sendable {
 
 /// The numbers of the rules by which viewers change rungs.
 package enum RungPolicy {
-  /// As a share of the best rate on the main rung. A viewer below it does not count for the main rung's rate, is not
-  /// moved to it, and is moved off when the content needs more than its bandwidth.
+  /// The minimum bandwidth of a viewer, as a share of the best rate on the main rung. A viewer below it does not count
+  /// for the main rung's rate, is not moved to it, and is moved off when the content needs more than its bandwidth.
   static let leastShare = 0.6
-  /// As a share of the main rung's rate: the bandwidth that a viewer that was moved off needs to return.
+  /// The bandwidth that a viewer that was moved off needs to return, as a share of the main rung's rate.
   static let returnShare = 0.9
   /// How long it must have had that bandwidth.
   static let returnTime = TimeDelta.seconds(5)
@@ -31,7 +31,7 @@ package enum RungPolicy {
   static let longestHold = TimeDelta.seconds(120)
   /// A viewer that is moved off again within this time of its return had returned too early.
   static let trialTime = TimeDelta.seconds(60)
-  /// As a share of the main rung's rate: the maximum of the side rung while it has a viewer that was moved off.
+  /// The maximum rate of the side rung while it has a viewer that was moved off, as a share of the main rung's rate.
   static let sideShare = 0.5
   /// A rate is reported when it differs from the last reported one by this share.
   static let tellingShare = 0.05

@@ -40,7 +40,7 @@ extension Peer {
     transport.addCandidates(of: fragment, now: now)
   }
 
-  /// As a server of WHIP or WHEP. If both sides have begun a restart, their fragments answer each other.
+  /// Applies a fragment as a server of WHIP or WHEP. If both sides have begun a restart, their fragments answer each other.
   mutating func applyFragment(
     _ text: String, _ fresh: ICECredentials, now: Timestamp, into outbox: inout Outbox
   ) throws(NegotiationFailure) -> CommandResult {
@@ -57,7 +57,7 @@ extension Peer {
     return try describeFragment()
   }
 
-  /// As a client of WHIP or WHEP.
+  /// Begins a restart as a client of WHIP or WHEP.
   mutating func restartFragment(
     _ fresh: ICECredentials, now: Timestamp, into outbox: inout Outbox
   ) throws(NegotiationFailure) -> CommandResult {

@@ -13,7 +13,7 @@ package struct RTPSession: ~Copyable {
   private var roundRobin = RoundRobin()
   private var firstMeasurement: FirstMeasurement
   var reporter: RTCPReporter
-  /// The source of the last packet that feedback is to name.
+  /// The source of the last received packet, which feedback names.
   var reportedSource: SSRC?
   /// Received packets that were not used, by reason.
   package internal(set) var drops = DropCounts()

@@ -6,7 +6,7 @@ struct AIMDRateControl {
   /// The result of one update.
   enum Change { case none, increased, decreased }
 
-  /// As a factor of the arrival rate, when a queue grows.
+  /// The factor of the arrival rate for a decrease, when a queue grows.
   static let decrease = 0.85
   /// Growth a second.
   private static let increase = 0.08

@@ -1,5 +1,5 @@
 "use strict";
-// The switchboard: which calls there are, who is here, and who may ring whom.
+// The switchboard: the calls, the peers at the hub, and the rules for ringing.
 
 class Switchboard {
   constructor(line, local) {
@@ -19,7 +19,7 @@ class Switchboard {
   get ringing() { return [...this.calls.values()].find((call) => call.state === "ringing") ?? null; }
   with(peer) { return [...this.calls.values()].find((call) => call.peer === peer) ?? null; }
 
-  // MARK: deeds
+  // MARK: actions
 
   call(peer, room = null) {
     const call = this.add(new Call(this, peer, freshId(), { outgoing: true, room }));
@@ -64,7 +64,7 @@ class Switchboard {
     return heard;
   }
 
-  /// What broke may be mended now.
+  /// Retries broken connections.
   wake() { for (const call of this.calls.values()) call.wake(); }
 
   add(call) {
@@ -78,7 +78,7 @@ class Switchboard {
     this.onended(call);
     this.onchange();
     for (const other of this.live) other.tune();
-    // A room is whole again by itself: who called calls again.
+    // Connections in a room are restored by their callers.
     if (call.room !== null && call.room === this.room && call.outgoing && ["lost", "unreachable", "unanswered"].includes(call.reason)) {
       setTimeout(() => this.meet(call.peer), 2000);
     }
@@ -148,7 +148,7 @@ class Switchboard {
     this.onchange();
   }
 
-  /// The hub lost a peer. A call that stands goes on without it.
+  /// The hub lost a peer. An established call continues without the hub.
   vanished(call) {
     call.gone = true;
     if (call.state === "connected") return;
@@ -184,7 +184,7 @@ class Switchboard {
     }
   }
 
-  /// Offers and answers without words around them: other dialects' clients have no more.
+  /// Bare offers and answers of other dialects' clients.
   bare(from, id, data, call) {
     if (call?.pc) { call.describe(data); return; }
     if (data.type !== "offer" || call) return;
@@ -211,7 +211,7 @@ class Switchboard {
     if (crossed || room !== null) call.accept(offer);
   }
 
-  /// Says no without ever having rung.
+  /// Rejects a call without ringing.
   refuse(call, reason) {
     clearTimeout(call.timers.end);
     if (call.plain) this.line.send({ type: "bye", to: call.peer, call: call.id, reason });

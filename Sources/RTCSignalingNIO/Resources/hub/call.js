@@ -1,5 +1,5 @@
 "use strict";
-// One call with one peer: perfect negotiation, whatever either side adds or drops, and what becomes of the connection.
+// One call with one peer: perfect negotiation of changing media, and the state of the connection.
 
 /// state: calling or ringing → connecting → connected ⇄ interrupted → ended.
 class Call {
@@ -11,7 +11,7 @@ class Call {
     this.pc = null;
     this.chat = null;
     this.lanes = {};                // by kind of LocalMedia: the transceiver that sends it
-    this.streamKinds = new Map();          // of the remote peer's streams: camera or screen, where it says so
+    this.streamKinds = new Map();          // by stream of the remote peer: camera or screen, if announced
     this.mutedThere = { audio: false, video: false };
     this.gone = false;              // the hub no longer knows the peer
     this.early = [];                // candidates that came before their description
@@ -135,7 +135,7 @@ class Call {
     this.say({ type: "description", description: { type, sdp }, streams: { [face.id]: "camera", [shared.id]: "screen" } });
   }
 
-  /// What the remote peer's streams show: cameras or screens.
+  /// The content of the remote peer's streams: cameras or screens.
   showing(streams) {
     if (!streams || typeof streams !== "object") return;
     for (const [id, kind] of Object.entries(streams).slice(0, 64)) this.streamKinds.set(id, kind);
@@ -180,7 +180,7 @@ class Call {
   /// Other STUN and TURN servers, or fresh credentials: for the next restart.
   serve() { try { this.pc?.setConfiguration({ ...this.pc.getConfiguration(), iceServers: this.board.line.iceServers }); } catch (error) { this.puzzled(error); } }
 
-  /// One after the other; what one of them throws is not the next one's business.
+  /// Runs tasks one after the other; an error of one does not affect the next.
   inOrder(step) {
     this.work = this.work.then(() => this.pc && !this.over ? step() : undefined).catch((error) => this.puzzled(error));
   }
@@ -256,7 +256,7 @@ class Call {
     this.board.onchange();
   }
 
-  /// Ends it. The remote peer is told unless the reason came from there.
+  /// Ends the call. The remote peer is notified unless it ended the call itself.
   end(reason) {
     if (this.over) return;
     for (const timer of Object.values(this.timers)) clearTimeout(timer);

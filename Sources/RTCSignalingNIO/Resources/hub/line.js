@@ -9,8 +9,8 @@ class HubLine {
     this.token = "";
     this.fault = null;           // { code, message } of the last refusal
     this.iceServers = [];
-    this.rooms = new Set();      // those to be in, whatever becomes of the connection
-    this.following = false;      // wants to know who comes and goes
+    this.rooms = new Set();      // the rooms to be in, across reconnections
+    this.following = false;      // whether changes of the peers are reported
     this.retryAt = 0;
     this.onstate = () => {};
     this.onmessage = () => {};
@@ -32,7 +32,7 @@ class HubLine {
     setInterval(() => this.ask(12000), 20000);
   }
 
-  /// What did not work before may work now.
+  /// Retries at once.
   wake() {
     if (this.state === "lost") { this.tries = 0; this.connect(); } else this.ask(4000);
     this.onwake();
@@ -99,7 +99,7 @@ class HubLine {
     for (const { message, due } of this.queue.splice(0)) if (due > performance.now()) this.send(message);
   }
 
-  /// Credentials for TURN servers end; the hub tells fresh ones before.
+  /// Takes new credentials for TURN servers, which the hub sends before the old ones expire.
   use(servers) {
     this.iceServers = Array.isArray(servers) ? servers : [];
     this.onservers();
@@ -121,7 +121,7 @@ class HubLine {
     return true;
   }
 
-  /// Messages to peers wait for the line; the rest is said anew when it is back.
+  /// Messages to peers wait for the connection; the rest is sent again when it is back.
   send(message) {
     if (this.state === "online" && this.socket?.readyState === WebSocket.OPEN) {
       this.socket.send(JSON.stringify(message));
@@ -134,7 +134,7 @@ class HubLine {
   follow() { this.following = true; if (this.state === "online") this.send({ type: "list", follow: true }); }
   leave(room) { if (this.rooms.delete(room) && this.state === "online") this.send({ type: "leave", room }); }
 
-  /// Asks the hub for a sign of life.
+  /// Checks whether the hub still answers.
   ask(patience) {
     if (this.state !== "online") return;
     this.send({ type: "ping" });

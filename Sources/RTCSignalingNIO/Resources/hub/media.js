@@ -1,5 +1,5 @@
 "use strict";
-// What this side sends: microphone, camera, screen. A call takes whatever is there, and is told when that changes.
+// The media of this side: microphone, camera, screen. A call sends the present media, and is notified of changes.
 
 class LocalMedia {
   constructor() {
@@ -20,7 +20,7 @@ class LocalMedia {
   isOn(kind) { return !!this.tracks[kind] && !this.muted[kind]; }
   chosen(kind) { return recall("device." + kind) ?? ""; }
 
-  /// Asks for all of `kinds` in one question, and one by one where one of them stands in the others' way.
+  /// Asks for all of `kinds` at once, and one by one if one of them fails.
   async start(kinds) {
     if (!LocalMedia.hasDevices) { for (const kind of kinds) this.blame(kind, { name: "Insecure" }); this.onchange(); return; }
     try { this.adopt(await this.request(kinds)); }
@@ -119,7 +119,7 @@ class LocalMedia {
     this.faults[kind] = { code: error.name, detail: error.message || error.name };
   }
 
-  /// What is missing and what to do about it, the same trouble of several kinds said once.
+  /// The missing media and the remedy; equal problems of several kinds are reported once.
   get complaints() {
     const kindsOf = new Map();
     for (const [kind, fault] of Object.entries(this.faults)) {

@@ -22,7 +22,7 @@ function fragment() {
 /// their own.
 function asName(text) { return text.trim().normalize("NFC"); }
 
-/// What was typed as the token: people paste what they were sent, which is the whole link.
+/// The token in the typed text, which may be a whole link.
 function secretIn(text) {
   text = text.trim();
   return new URLSearchParams(text.slice(text.indexOf("#") + 1)).get("token") ?? text;
@@ -40,7 +40,7 @@ function keepSecret() {
 
 function sessionStorageOrNone() { try { return sessionStorage; } catch { return null; } }
 
-/// What to write after the `#`.
+/// The new fragment of the address.
 function fragmentFor(room) { return encodeURIComponent(room); }
 
 /// The page's address for others, with what lets them in: their names are their own.
@@ -82,7 +82,7 @@ board.onended = (call) => {
 };
 board.onfault = ({ code, message }) => {
   if (code === "too-many-followers") { $("people-note").textContent = "There are too many peers to list them here; call by name."; return; }
-  // What can never be entered is not tried again when the page is reloaded.
+  // A room with an invalid name is not tried again after a reload.
   if (code === "bad-room") forgetRoom();
   tell(message || "The hub refused that (" + code + ").", code);
 };
@@ -118,7 +118,7 @@ function refused({ code, message }) {
   };
   const sentence = sentences[code] ?? message;
   const isLink = code.startsWith("link-");
-  // Who is in a call by a link that is over leaves it; whoever else is refused is in it by right.
+  // With an expired link the call ends; after any other refusal it continues.
   if (inCall && !isLink) { tell(sentence + " The call goes on.", code); return; }
   if (isLink) { board.hangUp(); page.joined = false; board.people.clear(); }
   root.dataset.error = code;
@@ -273,7 +273,7 @@ function showDevices() {
 }
 
 let telling = 0;
-/// A note for some seconds, and for those who listen to the page.
+/// Shows a note for some seconds, also for screen readers.
 function tell(text, code = "", again = null) {
   $("said").textContent = text;
   page.lastPeer = again ?? "";
@@ -325,7 +325,7 @@ function openChat(open) {
   if (open) { setUnread(0); $("chat-text").focus(); }
 }
 
-// MARK: deeds
+// MARK: actions
 
 async function join() {
   ringer.wake();
@@ -337,7 +337,7 @@ async function join() {
   line.open(asName($("name").value), page.token);
 }
 
-/// What to send, asked at the door.
+/// Asks for the media to send, before joining.
 async function choose(what) {
   page.asked = true;
   remember("choice", what);
@@ -377,7 +377,7 @@ function followFragment() {
 }
 
 function leaveStage() {
-  if (board.room !== null) $("room").value = board.room;   // for whoever wants to go back
+  if (board.room !== null) $("room").value = board.room;   // to offer a return to the room
   board.hangUp();
   forgetRoom();
   show();
@@ -487,7 +487,7 @@ if (!LocalMedia.hasDevices) { local.blame("camera", { name: "Insecure" }); page.
 if (!window.RTCPeerConnection) { $("join-error").textContent = "This browser has no WebRTC, so it cannot take part in calls."; $("join-error").hidden = false; }
 show();
 if (!$("name").value) $("name").focus();
-// Whoever allowed camera and microphone before sees themselves at once.
+// With an earlier permission for camera and microphone, the own picture appears at once.
 (async () => {
   const kinds = ["camera", "microphone"];
   if (!page.asked && (await Promise.all(kinds.map(LocalMedia.mayAsk))).every(Boolean)) choose(recall("choice") === "sound" ? "sound" : "both");

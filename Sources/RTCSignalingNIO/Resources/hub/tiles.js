@@ -1,5 +1,5 @@
 "use strict";
-// The stage: a tile for every video that arrives and a face for whoever sends none, their sound, and how good it all is.
+// The stage: a tile for every received video, a face for each peer without one, their sound, and the quality.
 
 class Tiles {
   constructor(grid) {
@@ -35,7 +35,7 @@ class Tiles {
     this.arrange();
   }
 
-  /// What a call brings here, by the negotiated directions: tracks that were taken away are not among it.
+  /// The received media of a call, by the negotiated directions, without removed tracks.
   static incoming(call) {
     const transceivers = call.pc && call.pc.connectionState !== "closed" ? call.pc.getTransceivers() : [];
     return transceivers.filter(({ currentDirection, receiver }) =>
@@ -104,7 +104,7 @@ class Tiles {
     this.arrange();
   }
 
-  /// As many columns, three at most, as make the pictures largest; where there are screens they get the room and the faces a strip.
+  /// The number of columns, at most three, that makes the pictures largest; screens get the room and the faces a strip.
   arrange() {
     const count = this.tiles.size, { clientWidth: width, clientHeight: height } = this.grid;
     const screens = [...this.tiles.values()].filter(({ figure }) => figure.dataset.kind === "screen").length, faces = count - screens;
@@ -173,7 +173,7 @@ class Tiles {
 
   // MARK: figures
 
-  /// Who is heard now, by what the remote peer measured.
+  /// The peers that are audible now, as the remote peer measured it.
   listen() {
     for (const tile of this.tiles.values()) {
       if (tile.figure.dataset.kind === "screen") continue;
@@ -211,7 +211,7 @@ class Tiles {
     const seconds = (now.at - then.at) / 1000, lost = Math.max(0, now.lost - then.lost), got = now.got - then.got;
     const bitrate = (now.bytes - then.bytes) * 8 / seconds, loss = lost + got > 0 ? lost / (lost + got) : 0;
     const fps = (now.frames - then.frames) / seconds;
-    // As shown: the figures of the frame are those before it is turned.
+    // For display: the frame's own size is that before rotation.
     const [width, height] = tile.video.videoWidth ? [tile.video.videoWidth, tile.video.videoHeight] : [video?.frameWidth, video?.frameHeight];
     const parts = [video?.frameWidth && `${width}×${height}`, video && (fps < 0.5 ? "at rest" : Math.round(fps) + " fps"),
       bitrate >= 1e6 ? (bitrate / 1e6).toFixed(1) + " Mbit/s" : Math.round(bitrate / 1e3) + " kbit/s",

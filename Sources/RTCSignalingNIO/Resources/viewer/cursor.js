@@ -18,7 +18,7 @@ class CursorStore {
     this.frame = null;            // the newest frame that the video has shown
   }
 
-  /// A message of the caster; true when something is to be drawn anew.
+  /// Takes a message of the caster; true if something is to be redrawn.
   take(message) {
     switch (message?.kind) {
     case "drawing": return this.draw(message);
@@ -51,7 +51,7 @@ class CursorStore {
   }
 
   /// The video shows the frame with this timestamp now, or one that is newer.
-  /// Returns whether something is to be drawn anew.
+  /// Returns whether something is to be redrawn.
   show(timestamp) {
     if (this.frame !== null && ((timestamp - this.frame) | 0) <= 0) return false;
     this.frame = timestamp;
@@ -63,7 +63,7 @@ class CursorStore {
     return this.settle();
   }
 
-  /// What was announced holds now.
+  /// Applies the announced change.
   settle() {
     if (!this.coming) return false;
     const before = this.isOurs;
@@ -72,7 +72,7 @@ class CursorStore {
     return before !== this.isOurs;
   }
 
-  /// Nothing that was told of who draws it holds any more.
+  /// Forgets which side draws the pointer.
   forget() { Object.assign(this, { isOurs: false, coming: null }); }
 
   get isShown() { return this.isOurs && this.image !== null && this.position !== null; }
@@ -105,7 +105,7 @@ function parseCursor(buffer) {
   }
 }
 
-/// What a viewer says.
+/// The viewer's messages.
 const cursorPlaces = { picture: 0, viewer: 1, nowhere: 2 };
 const cursorWords = { ready: (place) => new Uint8Array([1, 1, place]) };
 
@@ -113,7 +113,7 @@ const cursorWords = { ready: (place) => new Uint8Array([1, 1, place]) };
 class CursorLayer {
   static protocols = ["rtcast-cursor.1", "rtcast-cursor-position.1"];
   static isPossible = !!globalThis.HTMLVideoElement?.prototype.requestVideoFrameCallback && typeof ResizeObserver === "function";
-  /// Every video has come so far after this, in milliseconds.
+  /// The time after which every video has reached a frame, in milliseconds.
   static patience = 5000;
   /// After so many milliseconds without a frame the next is newer, whatever its timestamp seems to say.
   static longRest = 3_600_000;
@@ -163,7 +163,7 @@ class CursorLayer {
     if (this.store.show(timestamp)) this.place();
   }
 
-  /// Says who is to draw the pointer: not a page that cannot be seen, nor one whose video is shown elsewhere alone.
+  /// Asks to draw the pointer, unless the page is hidden or its video is shown alone elsewhere.
   ready() {
     if (this.channel.readyState !== "open" || !this.element || this.isOver) return;
     this.store.forget();

@@ -15,15 +15,15 @@ class ExactStore {
     this.forget();
   }
 
-  /// Nothing holds; what comes is nothing before a picture has begun.
+  /// Discards everything; messages before the beginning of a picture are ignored.
   forget() {
     this.width = this.height = this.columns = this.rows = 0;
-    this.since = new Uint32Array(0);   // by block: the order of what happened to it last, a void or a drawing
-    this.drawn = new Uint8Array(0);    // 1: holds; 2: void, and still newer than what the video shows
-    this.from = new Uint32Array(0);    // the RTP timestamp of what is drawn
+    this.since = new Uint32Array(0);   // by block: the number of its last event, a void or a drawing
+    this.drawn = new Uint8Array(0);    // 1: valid; 2: void, but still newer than the video
+    this.from = new Uint32Array(0);    // the RTP timestamp of the drawn pixels
     this.order = 0;
     this.frame = null;                 // the newest frame that the video has shown
-    this.told = null;                  // RTP timestamp: what frames up to it show has been told
+    this.told = null;                  // RTP timestamp: frames up to it are covered by messages
   }
 
   get hasBegun() { return this.told !== null; }
@@ -76,7 +76,7 @@ class ExactStore {
     this.hear(timestamp);
     if (this.frame !== null && ((timestamp - this.frame) | 0) <= 0) return [];
     this.frame = timestamp;
-    // What the video has come to it has come to for ever.
+    // The video does not go back.
     for (let block = 0; block < this.from.length; block++) if (((timestamp - this.from[block]) | 0) > 0) this.from[block] = timestamp;
     return this.clear([{ column: 0, row: 0, width: this.columns, height: this.rows }]);
   }
@@ -115,7 +115,7 @@ class ExactStore {
     return arrival;
   }
 
-  /// It is decoded: what of it still holds.
+  /// Takes the decoded pixels, as far as they are still valid.
   /// Returns what to draw, in pixels.
   land(arrival) {
     if (arrival.store !== this.since) return [];   // of another picture
@@ -180,7 +180,7 @@ function parseExact(buffer) {
   }
 }
 
-/// What a viewer says.
+/// The viewer's messages.
 const exactWords = {
   ready: (isVisible, snapshot) => Uint8Array.of(1, 1, (isVisible ? 1 : 0) | (snapshot === null ? 0 : 2), ...(snapshot === null ? [] : exactWords.number(snapshot))),
   acknowledgement: (number) => Uint8Array.of(2, ...exactWords.number(number)),
@@ -197,7 +197,7 @@ class ExactLayer {
   constructor(connection, snapshot = null) {
     this.store = new ExactStore();
     this.snapshot = snapshot;
-    this.number = null;      // the snapshot's, while it was not told
+    this.number = null;      // the snapshot's, until it was sent
     this.isAwaited = false;  // the number may still come
     this.canvas = null;
     this.isOver = false;
@@ -209,7 +209,7 @@ class ExactLayer {
     this.channel.onmessage = ({ data }) => { if (data instanceof ArrayBuffer) this.take(parseExact(data)); };
   }
 
-  /// Nothing is wanted while the snapshot's number may come, for a moment.
+  /// Waits a moment for the snapshot's number before it asks for pixels.
   async await(number) {
     this.isAwaited = true;
     this.number = await Promise.race([number, new Promise((next) => setTimeout(next, 1000, null))]);
@@ -233,7 +233,7 @@ class ExactLayer {
     this.ready();
   }
 
-  /// Says whether anything is to be sent, which begins anew: not to a page that cannot be seen, nor beside a picture in picture.
+  /// Asks for pixels from the beginning, or for none if the page is hidden or the video is a picture in picture.
   ready() {
     if (this.channel.readyState !== "open" || !this.canvas || this.isOver || this.isAwaited) return;
     const { frame } = this.store;
@@ -301,7 +301,7 @@ class ExactLayer {
       this.pen.drawImage(picture, x - left, y - top, width, height, x, y, width, height);
   }
 
-  /// What the track was given last is shown now or in a moment.
+  /// The newest frame of the track is shown now or in a moment.
   look() {
     if (document.hidden || this.isOver) return;
     const [source] = this.receiver?.getSynchronizationSources() ?? [];
