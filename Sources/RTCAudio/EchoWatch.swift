@@ -7,7 +7,7 @@ final class EchoWatch: Sendable {
   private struct Devices {
     var input: PulseDevice?
     var output: PulseOutput?
-    /// Since when nobody cancels echo.
+    /// The time since which echo is not cancelled.
     var lacking: Timestamp?
     var isTold = false
   }
@@ -30,7 +30,7 @@ final class EchoWatch: Sendable {
 
   func note(output: PulseOutput?) { devices.withLock { $0.output = output } }
 
-  /// Says once when nobody cancels echo; to be called again and again.
+  /// Reports once that echo is not cancelled; call it repeatedly.
   func look(at now: Timestamp) {
     let isNews = devices.withLock { devices in
       guard !devices.isTold, case .none = Self.state(devices) else {

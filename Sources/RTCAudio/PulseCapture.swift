@@ -132,7 +132,7 @@ final class PulseCapture {
   private func wanted(_ inventory: PulseInventory) throws(CaptureError) -> PulseDevice {
     let choice = Result { () throws(CaptureError) in try inventory.device(for: target, cancelsEcho: purpose == .call) }
     if let recording, recording.hasMoved {
-      // Moved while its device is still there: somebody wanted that. Else the server knew no better place.
+      // A move while its device is still there was the user's choice. Otherwise the server had no better device.
       let isForced = !inventory.sources.contains { $0.name == recording.openedDevice }
       movedTo = isForced ? nil : recording.device
     }

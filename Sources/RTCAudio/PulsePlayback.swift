@@ -132,7 +132,7 @@ final class PulsePlayback {
     if isWritten { hasPlayed = true } else { state = .ended(connection.lastError) }
   }
 
-  /// The delay until newly written sound is heard.
+  /// The delay of newly written sound.
   private var delay: TimeDelta {
     var microseconds: pa_usec_t = 0
     var isNegative: Int32 = 0

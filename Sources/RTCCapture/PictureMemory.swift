@@ -1,8 +1,8 @@
 package import RTCMedia
 import Synchronization
 
-/// The memory of one picture, planes one after another without gaps, that one thread fills again and again: it writes while
-/// nobody reads, and lends it out between.
+/// The memory of one picture, planes one after another without gaps, that one thread fills repeatedly: it writes while
+/// there is no reader, and leases it in between.
 @safe
 package final class PictureMemory: @unchecked Sendable {
   // Why unchecked: the bytes are written only while `isLeased` is false, and only by the owner's thread; readers hold a
@@ -47,7 +47,7 @@ package final class PictureMemory: @unchecked Sendable {
     }
   }
 
-  /// Somebody reads.
+  /// Whether there is a reader.
   package var isLeased: Bool { leased.load(ordering: .acquiring) }
 
   /// The memory of the picture; written by the owner's thread only, and not while it is leased.

@@ -47,7 +47,8 @@ package struct CameraH264 {
   private var awaitsKeyFrame = true
   private var decoderAwaitsKeyFrame = true
 
-  /// More than this is decoded even though nobody wants it, so that memory and the way to the newest picture stay short.
+  /// Beyond this number pictures are decoded although they are not needed, to limit memory and the delay of the newest
+  /// picture.
   private static let mostWaiting = 300
   private static let mostWaitingBytes = 8 << 20
 
@@ -109,8 +110,8 @@ package struct CameraH264 {
 
   // MARK: - Decoding
 
-  /// True when there is something to decode now.
-  /// - Parameter isWanted: somebody wants decoded pictures.
+  /// Whether there is something to decode now.
+  /// - Parameter isWanted: decoded pictures are needed.
   package func isDue(isWanted: Bool) -> Bool {
     isWanted ? !waiting.isEmpty : waiting.count > Self.mostWaiting || waitingBytes > Self.mostWaitingBytes
   }

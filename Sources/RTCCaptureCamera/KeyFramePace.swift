@@ -12,7 +12,7 @@ package struct KeyFramePace: Sendable {
     last = time
   }
 
-  /// Nil when nobody can know: before the second, and when the next is late by half of the interval.
+  /// Nil while unknown: before the second, and when the next is late by half of the interval.
   package func timeToNext(_ now: Timestamp) -> TimeDelta? {
     guard let last, let interval, now - last < interval * 3 / 2 else { return nil }
     return max(.zero, last + interval - now)

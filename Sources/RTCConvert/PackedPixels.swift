@@ -137,7 +137,7 @@ extension InputPicture {
     let plane = unsafe unsafePlane(index)
     return switch (format, index) {
     case (_, 0), (.i444, _): unsafe plane.base + rect.y * plane.stride + rect.x
-    // U and V by turns: as many bytes as there are pixels.
+    // Alternating U and V: as many bytes as there are pixels.
     case (.nv12, _): unsafe plane.base + rect.y / 2 * plane.stride + rect.x
     default: unsafe plane.base + rect.y / 2 * plane.stride + rect.x / 2
     }

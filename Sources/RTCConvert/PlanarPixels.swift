@@ -91,10 +91,10 @@ func unpack(_ frame: VideoFrame, _ rect: PixelRect, into target: PackedScratch) 
   try unsafe unpack(frame.buffer, rect, frame.colorSpace.constants, to: to, stride: target.stride)
 }
 
-/// Turns a whole planar frame (I420, NV12, I444) into B, G, R, A at `target`, by the frame's own colour space.
+/// Converts a whole planar frame (I420, NV12, I444) to B, G, R, A at `target`, by the frame's own colour space.
 ///
 /// - Parameters:
-///   - target: room for `stride` times the frame's height, written by nobody else meanwhile.
+///   - target: room for `stride` times the frame's height, for exclusive use.
 ///   - stride: in bytes, at least four times the frame's width.
 @unsafe
 package func unpackToBGRA(

@@ -21,7 +21,7 @@ package struct CursorAudience: Sendable {
   package private(set) var isDrawn = true
   private var members: [String: Member] = [:]
   private var isNeeded = false
-  /// When somebody needed it in the picture last.
+  /// The last time at which a viewer needed it in the picture.
   private var lastNeed: Timestamp?
 
   package init() {}

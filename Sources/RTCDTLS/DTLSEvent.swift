@@ -21,7 +21,7 @@ package enum DTLSEvent: Hashable, Sendable {
 
 /// Why a transport failed. All of these are the peer's or the network's doing.
 package enum DTLSFailure: Error, Hashable, Sendable {
-  /// The peer's certificate is not the signalled one: somebody else answered (RFC 8827 §6.5).
+  /// The peer's certificate is not the signaled one: another peer answered (RFC 8827 §6.5).
   case fingerprintMismatch
   /// The peer offered or chose no SRTP profile of ours (RFC 5764 §4.1).
   case noCommonSRTPProfile

@@ -44,7 +44,7 @@ package struct ExactScheduler: Sendable {
     var encoded: (rect: BlockRect, webP: [UInt8])?
   }
 
-  /// A whole picture that was handed out beside the channel.
+  /// A whole picture that was sent outside the channel.
   private struct Snapshot: Sendable {
     /// By which its owners name it.
     var number: UInt32
@@ -85,10 +85,10 @@ package struct ExactScheduler: Sendable {
 
   package init() {}
 
-  /// Somebody is there to be sent something.
+  /// Whether there is a visible viewer.
   package var hasViewers: Bool { viewers.values.contains { $0.isVisible } }
 
-  /// Whether a viewer must be told of changes, or may come and ask for them.
+  /// Whether a viewer needs messages about changes, or may come and ask for them.
   package func wantsChanges(_ now: Timestamp) -> Bool { hasViewers || snapshots.contains { $0.expires > now } }
 
   // MARK: - The picture

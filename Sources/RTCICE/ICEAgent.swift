@@ -158,9 +158,9 @@ package struct ICEAgent: ~Copyable {
       && sameAddress < configuration.maximumCandidatesOfOneAddress
   }
 
-  /// The peer says that it has no more candidates for this session (RFC 8838 §14). The agent that made the offer, whose
-  /// candidates the peer has had since, then gives up soon when nothing is left to check; the other one still waits, for its
-  /// answer may be on its way to somebody who takes it by hand.
+  /// The peer has no more candidates for this session (RFC 8838 §14). The agent that made the offer, whose candidates
+  /// the peer has had since, then gives up soon when nothing is left to check; the other one still waits, as its answer
+  /// may be exchanged by hand.
   package mutating func endRemoteCandidates(now: Timestamp) {
     session.remoteGathering = .complete
     rearm(now: now)
@@ -260,7 +260,7 @@ extension ICEAgent {
   private mutating func begin(_ new: ICESession) {
     if let remote = session.remote {
       formerRemoteCredentials = remote.credentials
-      // Credentials of a restart that the peer never answered are known to nobody.
+      // Credentials of a restart that the peer never answered are unknown to it.
       if new.local.fragment != session.local.fragment { former = session.local }
     }
     session = new

@@ -81,7 +81,8 @@ package enum ICEEvent: Hashable, Sendable {
   case selectedRouteChanged(Route)
   /// An authentic request came this way, to which no request of ours was answered yet: probably the peer is there.
   case routeClaimed(Route)
-  /// The first answer to a request of ours came this way: the peer is there, for nobody else has seen the request.
+  /// The first answer to a request of ours arrived by this route: the peer is there, since no other peer has seen the
+  /// request.
   case routeProved(Route)
   /// A role conflict was settled against our first belief.
   case roleChanged(ICERole)

@@ -56,7 +56,7 @@ public struct EncodedAudioFrame: Sendable {
   public var captureTime: Timestamp
   /// The first after a silence that was not sent (the RTP marker bit, RFC 7587 §4.2).
   public var startsTalkSpurt: Bool
-  /// Nil when nobody has looked: the packet came from elsewhere.
+  /// The sound level; nil if it was not measured, because the packet came from elsewhere.
   public var level: AudioLevel?
 
   /// One packet, as the encoder made it.

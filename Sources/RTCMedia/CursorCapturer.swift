@@ -70,7 +70,7 @@ public protocol CursorCapturer: VideoCapturer {
   /// False if there is no pointer, neither in frames nor in reports.
   var hasCursor: Bool { get }
 
-  /// Reports go to `consumer` from now on, beginning with all there is to know; nil: to nobody. Any thread.
+  /// Sets the receiver of reports, which first gets the complete state; nil: none. Any thread.
   func setCursorConsumer(_ consumer: (any CursorConsumer)?)
 
   /// Says whether frames are to show the pointer; they do at first, and without a consumer. Holds from the next frame on, which comes

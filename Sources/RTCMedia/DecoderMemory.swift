@@ -3,7 +3,7 @@ package protocol DecoderMemory: AnyObject, Sendable {
   /// The address of `byteCount` bytes on a multiple of 64, which hold any valid bytes; nil when there are none.
   func allocate(byteCount: Int) -> UInt?
 
-  /// Takes back memory that `allocate` gave for `byteCount` bytes and that nobody uses any more.
+  /// Frees unused memory of `byteCount` bytes from `allocate`.
   func free(_ address: UInt, byteCount: Int)
 }
 

@@ -4,6 +4,6 @@ public enum EchoCancellation: Hashable, Sendable {
   case unknown
   /// The sound server cancels the echo; the name of its module.
   case soundServer(String)
-  /// Nobody does; the sentence says what to do (wear headphones, load a module).
+  /// There is none; the sentence gives the remedy (wear headphones, load a module).
   case none(String)
 }

@@ -15,7 +15,7 @@ public struct EncodedFrame: Sendable {
   public var size: PixelSize
   /// When the picture was taken, on the monotonic clock; the RTP timestamp follows from it.
   public var captureTime: Timestamp
-  /// When the encoder handed it over.
+  /// The time at which the encoder finished it.
   public var encodedTime: Timestamp
   /// The quantiser it was coded with, in the codec's own scale (VP8: 0…127).
   public var quantizer: Int

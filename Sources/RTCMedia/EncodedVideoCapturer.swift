@@ -65,7 +65,7 @@ public protocol EncodedVideoCapturer: VideoCapturer {
   /// now, not the next key frame.
   func setDecoding(_ isWanted: Bool)
 
-  /// How long until the next key frame is due; nil when none will come or nobody knows.
+  /// The time until the next key frame; nil if there is none or it is unknown.
   func timeToNextKeyFrame() -> TimeDelta?
 }
 

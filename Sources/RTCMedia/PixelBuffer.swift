@@ -1,6 +1,6 @@
 public import RTCPrimitives
 
-/// The memory of one picture, read-only to everybody but its owner while leased.
+/// The memory of one picture, read-only except for its owner while leased.
 ///
 /// Safe to pass between threads: nothing in it changes between `init` and the release.
 @safe

@@ -17,7 +17,7 @@ final class DataChannelTable {
 
   subscript(handle: DataChannelHandle) -> DataChannel? { channels[handle] }
 
-  /// Takes in a channel of ours.
+  /// Adds a channel of ours.
   func add(
     _ handle: DataChannelHandle, _ parameters: DataChannelParameters, of slot: PeerSlot, on loop: EventLoop
   ) -> DataChannel {

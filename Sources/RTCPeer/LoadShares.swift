@@ -171,7 +171,7 @@ package struct LoadShares<Session: LoadBearer> {
     let silent = others + 1 - ascending.count
     let middle = (others - 1) / 2 - silent
     let median = others > 0 && ascending.indices.contains(middle) ? ascending[middle] : 0
-    // One session alone is in nobody's way.
+    // A single session slows down no other.
     guard others > 0 else { return (.infinity, Self.served * capacity, 0) }
     return (
       Self.level(ascending, Self.contended * capacity) ?? .infinity,

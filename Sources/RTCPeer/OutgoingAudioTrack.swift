@@ -6,7 +6,7 @@ import Synchronization
 
 /// The combined requirements of a track's listeners.
 public struct AudioDemand: Hashable, Sendable {
-  /// Somebody listens whose network answers.
+  /// Whether there is a listener whose network answers.
   public var isHeard = false
   /// The bandwidth of the listener with the best network; nil until one is known.
   public var bitrate: BitRate?

@@ -92,7 +92,7 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
     }
   }
 
-  /// Says whether the rungs may change places when nobody is left on the main rung, which is so at first. Any thread.
+  /// Sets whether the rungs may change places when the main rung has no viewer left; true at first. Any thread.
   package func setSwapsRungs(_ swaps: Bool) {
     loop.post { self.router.swapsRungs = swaps }
   }

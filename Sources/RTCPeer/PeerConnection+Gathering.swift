@@ -38,7 +38,7 @@ extension PeerConnection {
   }
 }
 
-/// Somebody who waits until all is gathered.
+/// A caller that waits for the end of gathering.
 final class GatheringWaiter {
   private var continuation: CheckedContinuation<Void, Never>?
 

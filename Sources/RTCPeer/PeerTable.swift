@@ -71,7 +71,7 @@ final class PeerTable: LoopHandler {
   private var dueSockets: [ICESockets] = []
   private var trackDeadlines = DeadlineHeap<OutgoingVideoTrack>()
   private var dueTracks: [OutgoingVideoTrack] = []
-  /// Nobody asks for deadlines any more.
+  /// Whether the loop has ended, so that deadlines do not matter.
   private var isOver = false
   /// Ports and streams to close after the outbox was sent.
   private var closing: [Route.Kind] = []
@@ -299,7 +299,7 @@ final class PeerTable: LoopHandler {
     outbox.claims.removeAll(keepingCapacity: true)
   }
 
-  /// Remembers whom the slot writes to, and takes out the checks that nobody has called for.
+  /// Remembers the destinations of the slot's datagrams, and removes unsolicited checks over the limit.
   private func noteDatagrams(of slot: PeerSlot, from first: Int) {
     var hasStrangers = false
     for index in first..<outbox.datagrams.count {

@@ -4,7 +4,7 @@ import RTCNet
 package import RTCPlayout
 import Synchronization
 
-/// A sound that the remote peer sends: handed on as it comes, recorded, or decoded and played by an audio device. Any
+/// An audio track of the remote peer: forwarded as it arrives, recorded, or decoded and played by an audio device. Any
 /// thread.
 public final class RemoteAudioTrack: Sendable {
   /// The remote peer's identifier of the track.
@@ -67,7 +67,7 @@ public final class RemoteAudioTrack: Sendable {
   /// A call that is under way may be the sink's last.
   public func remove(_ sink: any AudioSink) { playout?.remove(sink) }
 
-  /// Hands on the coded packets as they come; late ones are left out.
+  /// Passes the coded packets to `sink` as they arrive; late ones are left out.
   public func record(into sink: any EncodedMediaSink) {
     state.withLock { $0.recordings.append(AudioRecording(into: sink)) }
   }

@@ -3,7 +3,7 @@ public import RTCMedia
 package import RTCPlayout
 import Synchronization
 
-/// A video that the remote peer sends: handed on as it comes, recorded, or decoded and shown while somebody looks. Any
+/// A video track of the remote peer: forwarded as it arrives, recorded, or decoded and shown while there is a sink. Any
 /// thread.
 public final class RemoteVideoTrack: Sendable {
   /// The content of a video.
@@ -40,7 +40,7 @@ public final class RemoteVideoTrack: Sendable {
     /// Frames that arrived before there was a receiver, from the newest key frame on.
     var kept: [ReceivedFrame] = []
     var keptBytes = 0
-    /// Until somebody has taken any.
+    /// Whether frames are kept, until the first receiver.
     var keeps = true
     var onEnded: (@Sendable () -> Void)?
     var hasEnded = false
@@ -121,7 +121,7 @@ public final class RemoteVideoTrack: Sendable {
     idle?.notePause()
   }
 
-  /// Hands on the coded frames as they come, from the next key frame on, which is asked for.
+  /// Passes the coded frames to `sink` as they arrive, from the next key frame on, which is requested.
   public func record(into sink: any EncodedMediaSink) {
     state.withLock { $0.recordings.append(VideoRecording(into: sink)) }
     begin()
@@ -157,7 +157,8 @@ public final class RemoteVideoTrack: Sendable {
     }
   }
 
-  /// False: hidden here, nothing is decoded or handed on. A key frame is asked for when it is true again.
+  /// Whether the video is shown. If false, nothing is decoded or forwarded. A key frame is requested when it becomes
+  /// true again.
   public var isEnabled: Bool {
     get { state.withLock { $0.isEnabled } }
     set {
@@ -223,7 +224,7 @@ public final class RemoteVideoTrack: Sendable {
     var frames: [ReceivedFrame]
     var receiver: (@Sendable (ReceivedFrame) -> Void)?
     var recordings: [VideoRecording]
-    /// Nil while nobody looks.
+    /// Nil without a sink.
     var playout: VideoPlayout?
     /// The first of the frames that can be decoded.
     var firstShown: Int

@@ -46,7 +46,7 @@ public struct RenditionDemand: Hashable, Sendable {
   public var viewers = 0
   /// The number of viewers that can decode each of the track's candidates.
   public var takers: [Int] = []
-  /// The main rung; nil without rungs. The two change places when nobody is left on it.
+  /// The main rung; nil without rungs. The two change places when the main rung has no viewer left.
   public var main: Rendition?
   /// Whether viewers of the side rung would change at a key frame of the main rung: one is to be made where it costs
   /// almost nothing.
@@ -107,7 +107,7 @@ package struct RenditionRouter<Viewer: Hashable> {
   private var wantedKeyFrame: Rendition?
   /// The last reported bitrate of each rung.
   private var told: [Rendition: BitRate] = [:]
-  /// The side rung takes the main rung's place when nobody is left on that.
+  /// Whether the side rung replaces the main rung when that has no viewer left.
   package var swapsRungs = true
   package private(set) var counts = RungCounts()
 
@@ -298,7 +298,7 @@ package struct RenditionRouter<Viewer: Hashable> {
 
   // MARK: - Time
 
-  /// When `deadlineReached` has something to do: a viewer may be handed over, or a wish that was put off is due.
+  /// The time at which `deadlineReached` has work: a viewer may change rungs, or a delayed request is due.
   package func nextDeadline(now: Timestamp) -> Timestamp {
     var next = Timestamp.distantFuture
     for place in places where place.isReachable { next = min(next, place.wishDue ?? .distantFuture) }
@@ -388,8 +388,8 @@ extension RenditionRouter {
     counts.moves[why, default: 0] += 1
   }
 
-  /// Moves those off the main rung for whom its content has been too much.
-  /// - Returns: true when somebody goes.
+  /// Moves viewers off the main rung whose bandwidth its content has exceeded.
+  /// - Returns: true if a viewer was moved.
   private mutating func moveSlow(_ rungs: Rungs, _ now: Timestamp) -> Bool {
     let members = places.lazy.filter { $0.isReachable && $0.place == rungs.main }
     guard let best = members.compactMap(\.bitrate).max() else { return false }

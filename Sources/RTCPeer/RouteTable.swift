@@ -19,7 +19,7 @@ package struct RouteTable<Session: AnyObject & Hashable> {
   private var writers: [RemoteEnd: Session] = [:]
   private var writtenBy: [Session: [RemoteEnd]] = [:]
 
-  /// Nobody is anywhere yet.
+  /// Makes an empty table.
   package init() {}
 
   /// The session of a datagram from there.

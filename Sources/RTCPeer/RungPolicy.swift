@@ -47,10 +47,10 @@ package enum RungPolicy {
 /// A viewer's relation to the main rung: the reason why it is not on it, and when it may return.
 struct RungStanding {
   private(set) var reason = RungReason.main
-  /// Not before this is it handed over.
+  /// The earliest time of its return.
   private var heldUntil = Timestamp.zero
   private var hold = RungPolicy.shortestHold
-  /// When it was handed over last.
+  /// The time of its last return.
   private var returned: Timestamp?
   /// The time since which the content has exceeded its bandwidth.
   private var slowSince: Timestamp?
@@ -99,7 +99,7 @@ struct RungStanding {
     }
   }
 
-  /// When it may be handed over; nil: not before something changes.
+  /// The time at which it may return; nil: not before something changes.
   func handoverTime(_ bitrate: BitRate?, main: BitRate?) -> Timestamp? {
     guard reason != .main else { return nil }
     guard let main else { return heldUntil }

@@ -33,7 +33,7 @@ public enum PeerLimits {
     }
   }
 
-  // MARK: - Descriptions: read on the thread that sends everybody's media, so that the largest takes 5 ms at most
+  // MARK: - Descriptions: parsed on the thread that sends all media, so that the largest takes 5 ms at most
 
   /// Bytes of a description. Offers of browsers have 5 to 10 KiB, and 6 KiB more for each further video.
   public static let descriptionBytes = 128 * 1_024
@@ -114,7 +114,7 @@ public enum PeerLimits {
   /// Transceivers of a session in its whole life: stopped ones keep their numbers and accounts.
   public static let transceiversInAll = 512
 
-  // MARK: - Key frames: each costs everybody on the same encoder ten pictures' bits
+  // MARK: - Key frames: each costs all viewers of an encoder the bits of ten pictures
 
   /// A viewer's key-frame requests to an encoder with other viewers: two a minute in the long run.
   public static let sharedKeyFrames = Allowance(burst: 2, refill: .seconds(30))

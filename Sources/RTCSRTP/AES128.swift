@@ -15,7 +15,7 @@ import COpenSSL
   /// The length of the tag that authenticates, in bytes.
   static let tagSize = 16
 
-  /// Live from `init` to `deinit`, and nobody else's: it is never handed out, and the struct cannot be copied.
+  /// Live from `init` to `deinit`, for exclusive use: it is never passed out, and the struct cannot be copied.
   private let context: OpaquePointer
 
   /// - Parameter key: 16 bytes.
@@ -43,7 +43,7 @@ import COpenSSL
     guard started == 1 else { throw .openSSL() }
   }
 
-  /// Takes in bytes that are authenticated but not encrypted. Only before any `apply`.
+  /// Adds bytes that are authenticated but not encrypted. Only before any `apply`.
   func authenticate(_ bytes: Span<UInt8>) throws(SRTPError) {
     var taken: CInt = 0
     // OpenSSL reads the span's bytes and keeps no pointer to them.

@@ -5,7 +5,7 @@ import RTCPrimitives
 
 /// The window from its opening to its end, on its thread.
 final class WindowLoop {
-  /// Before the first picture, when nobody asked for a size.
+  /// The size before the first picture, if none was requested.
   private static let firstSize = PixelSize(width: 960, height: 540)
 
   private let board: WindowBoard
@@ -80,7 +80,7 @@ final class WindowLoop {
     return end ?? nil
   }
 
-  /// Until the display or somebody in this process has news.
+  /// Sleeps until the display or another thread has a change.
   private func sleep() {
     var sources = [board.descriptor, connection].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     // Fails when a signal came: then there is one look too many.

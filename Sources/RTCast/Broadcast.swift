@@ -227,7 +227,7 @@ public final class Broadcast: Sendable {
   /// The source to begin with has pictures.
   var hasVideo: Bool { source.video != nil }
 
-  /// Asks for a key frame for everybody.
+  /// Requests a key frame for all viewers.
   public func requestKeyFrame() { media.video.requestKeyFrame() }
 
   /// Changes what is preserved when bandwidth is short.
@@ -332,8 +332,8 @@ public enum BroadcastEvent: Sendable {
   case codecChanged(VideoPayloadFormat, viewers: Int)
   /// A viewer needs a key frame and waits for the source's next.
   case keyFrameAwaited(TimeDelta)
-  /// A viewer needs a key frame and the source's next is far (nil: nobody knows how far): it gets pictures encoded here
-  /// until then.
+  /// A viewer needs a key frame and the source's next one is far (nil: unknown): it gets pictures encoded here until
+  /// then.
   case transcoding(nextKeyFrame: TimeDelta?)
   /// The source delivers nothing for the time being, such as an X server that does not answer or a window that is hidden;
   /// the sentence says why. Viewers keep the last picture.

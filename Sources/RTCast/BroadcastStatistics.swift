@@ -29,7 +29,7 @@ public struct BroadcastStatistics: Sendable {
   public var target = BitRate.zero
   /// The bandwidth estimate of the viewer with the worst network, and its reason; nil without viewers.
   public var estimate: NetworkEstimate?
-  /// How much later than they can packets come, of the viewer worst off; nil while nobody knows.
+  /// The queueing delay of the viewer with the worst network; nil while unknown.
   public var queueingDelay: TimeDelta?
   /// The share of repair in all bytes of video sent: packets sent again and forward error correction, 0…1.
   public var repairShare = 0.0

@@ -7,7 +7,7 @@ public struct PublishFailure: Error, Sendable {
   public enum Kind: Hashable, Sendable {
     /// The URL or the token cannot be used.
     case misuse
-    /// No such host, nobody listening, no answer in time, or an answer that says "not now".
+    /// No such host, no server there, no answer in time, or an answer that says "not now".
     case unreachable
     /// The service refuses us.
     case notPermitted

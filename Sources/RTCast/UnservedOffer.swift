@@ -1,8 +1,8 @@
 import RTCSignaling
 import RTCWire
 
-/// Why a viewer's offer is refused although it can be answered: the answer would bring less than was asked for, and nobody would
-/// say so.
+/// Finds offers that could be answered but would not get what they ask for, so that the viewer is refused with the
+/// reason.
 enum UnservedOffer {
   /// - Parameters:
   ///   - codecs: the supported video codecs.

@@ -4,7 +4,7 @@ import RTCPrimitives
 import RTCSignaling
 import Synchronization
 
-/// Everybody who watches one stream: opens, follows and closes their connections. Any thread.
+/// The viewers of one stream: opens, follows and closes their connections. Any thread.
 final class ViewerRegistry: WHEPSessions {
   /// The properties of the stream.
   struct Stream: Sendable {
@@ -32,7 +32,7 @@ final class ViewerRegistry: WHEPSessions {
     var connection: PeerConnection
     var generation = ICEGeneration()
     var isConnected = false
-    /// The network that it is for; nil where nobody has asked for it.
+    /// The viewer's network; nil if the connection was made without a request.
     var network: ClientNetwork?
     /// It is not connected yet.
     var isKnocking = false
@@ -45,7 +45,7 @@ final class ViewerRegistry: WHEPSessions {
   private let viewers = Mutex<[String: Viewer]>([:])
   /// Places taken by offers that wait for their answers.
   private let arriving = Mutex<[ClientNetwork: Int]>([:])
-  /// The stream has ended: nobody comes in any more.
+  /// The stream has ended: no viewer is admitted any more.
   private let isOver = Atomic(false)
 
   init(_ stream: Stream, report: @escaping @Sendable (BroadcastEvent) -> Void = { _ in }) {

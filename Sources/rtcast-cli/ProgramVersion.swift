@@ -7,8 +7,8 @@ enum ProgramVersion {
   /// Set once, before anything else runs.
   private static let commit = Mutex("")
 
-  /// Says which commit the program was built from.
-  /// - Parameter text: begins with the commit's hash; empty when nobody knows.
+  /// Sets the commit that the program was built from.
+  /// - Parameter text: begins with the commit's hash; empty if unknown.
   static func tell(commit text: String) {
     commit.withLock { $0 = String(text.prefix { $0.isHexDigit }.prefix(9)) }
   }

@@ -1,8 +1,8 @@
 import RTCPrimitives
 import RTCWire
 
-/// The bytes as a payload, then as a temporal unit: cut into packets of a size the first byte gives, put together, and
-/// once more, which must then give the same.
+/// The bytes as a payload, then as a temporal unit: packetized with a size that the first byte gives, reassembled, and
+/// packetized again with the same result.
 public func fuzzAV1(_ bytes: Span<UInt8>) {
   var assembly = AV1Depacketizer()
   assembly.append(bytes)

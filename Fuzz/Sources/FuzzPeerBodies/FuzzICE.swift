@@ -205,7 +205,7 @@ private struct ICEModel: ~Copyable {
 
   private mutating func receive(_ datagram: [UInt8], on route: Route) {
     agent.receive(datagram.span, route: route, now: now, into: &batch, events: &events)
-    // One answer and one check: nobody can use the agent to flood others.
+    // One answer and one check: the agent cannot be used to flood others.
     take(limit: 2)
   }
 

@@ -2,8 +2,8 @@ package import RTCPrimitives
 package import RTCSCTP
 package import RTCWire
 
-/// A connected transport whose peer has been taken over by somebody who writes the packets by hand: the right ports,
-/// verification tag and checksum, and any chunks.
+/// A connected transport with an attacker as peer, which writes the packets by hand: the right ports, verification tag
+/// and checksum, and any chunks.
 package struct ForgedClient: ~Copyable {
   package enum Chunk: UInt8 {
     case selectiveAcknowledgement = 3

@@ -139,7 +139,7 @@ private struct AccessModel {
       secret: Self.secret, ledger: LinkLedger(parsing: kept.text), keep: { [kept] in kept.text = $0.text })
   }
 
-  /// Text that somebody wrote.
+  /// Reads any text as a link.
   func read(_ text: String) {
     let ledger = LinkLedger(parsing: text)
     precondition(LinkLedger(parsing: ledger.text) == ledger, "a ledger is read differently once more")

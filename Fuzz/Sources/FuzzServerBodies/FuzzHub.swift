@@ -165,7 +165,7 @@ private struct HubModel {
     precondition((0...limits.bridges).contains(counters.bridges))
   }
 
-  /// All leave, and nobody returns.
+  /// All clients leave for good.
   mutating func finish() {
     for index in connections.indices {
       speaker = index

@@ -117,7 +117,7 @@ private struct WHIPModel {
     precondition(open.count <= 4, "too many requests at once: \(open)")
   }
 
-  /// Nobody answers any more.
+  /// The server does not answer any more.
   mutating func leave() {
     if hasEnded { return }
     handle(.leave)

@@ -5,8 +5,8 @@ import RTCMedia
 public enum PipeInput: Hashable, Sendable {
   /// An open file descriptor, 0 for standard input. It is read, not closed; it need not be non-blocking.
   case descriptor(Int32)
-  /// A Unix socket. When somebody listens there, the stream is fetched from it; otherwise a socket is made there, for
-  /// this user alone, and the first program that connects may write. It goes away with the capturer's run.
+  /// A Unix socket. If a program listens there, the stream is read from it; otherwise a socket is made there, for this
+  /// user only, and the first program that connects may write. It is removed at the end of the capturer's run.
   case socket(path: String)
 }
 
@@ -59,7 +59,7 @@ struct UnixSocket {
 
   /// Makes the path and waits for writers behind it.
   func listen(_ socket: Int32) throws(CaptureError) {
-    // Before the path exists: the mode goes over to it, so nobody else gets in even for a moment.
+    // Before the path exists: the socket gets the mode, so no other user can connect even for a moment.
     fchmod(socket, 0o600)
     guard unsafe withAddress({ unsafe bind(socket, $0, $1) }) == 0 else { throw refusal("made", errno) }
     guard Glibc.listen(socket, 1) == 0 else { throw refusal("listened at", errno) }

@@ -1,6 +1,6 @@
 import RTCMedia
 
-/// One picture of a stream, filled by the capturer's thread while nobody leases it.
+/// One picture of a stream, filled by the capturer's thread while it is not leased.
 final class PipePicture {
   let memory: PictureMemory
   private let layout: PipeLayout
@@ -22,7 +22,7 @@ final class PipePicture {
   func finish(from stream: PipeScratch?) {
     guard stream != nil || layout.isFullRange else { return }
     let conversion = SampleConversion(layout: layout)
-    // Ours alone, as nobody leases it; the span ends before anybody does.
+    // Exclusive, as it is not leased; the span ends before a lease begins.
     var frame = unsafe MutableSpan<UInt8>(_unsafeBytes: memory.bytes)
     if let stream { stream.withSpan { conversion.convert($0, into: &frame) } }
     if layout.isFullRange { conversion.limitRange(of: &frame) }
@@ -44,7 +44,7 @@ final class PipeScratch {
   func withBytes<R>(_ body: (UnsafeMutableRawBufferPointer) -> R) -> R { unsafe body(bytes) }
 
   func withSpan(_ body: (Span<UInt8>) -> Void) {
-    // Nobody writes while the capturer's thread, the only user, is in here.
+    // No thread writes meanwhile: the capturer's thread is the only one.
     let span = unsafe Span<UInt8>(_unsafeBytes: UnsafeRawBufferPointer(bytes))
     body(span)
   }

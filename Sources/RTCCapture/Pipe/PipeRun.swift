@@ -230,7 +230,7 @@ struct PipeRun {
     }
   }
 
-  /// With the first whole picture: before that, nobody knows whether there is one.
+  /// Starts with the first complete picture: before that, it is unknown whether there is one.
   private mutating func start(_ consumer: any VideoConsumer) {
     guard !isStarted, let layout = stream.layout else { return }
     isStarted = true

@@ -34,7 +34,7 @@ struct SampleConversion {
     for x in out.indices {
       let a = UInt32(first[2 * x]) | UInt32(first[2 * x + 1]) << 8
       let b = UInt32(second[2 * x]) | UInt32(second[2 * x + 1]) << 8
-      // Samples above their depth are somebody's mistake; they show as white.
+      // Samples above their depth are an error of the writer; they are shown as white.
       out[x] = UInt8(truncatingIfNeeded: min(255, (a + b + half) >> shift))
     }
   }

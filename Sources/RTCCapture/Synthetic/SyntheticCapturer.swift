@@ -116,7 +116,7 @@ private enum WallClock {
   }
 }
 
-/// One picture, drawn by the source's thread while nobody leases it.
+/// One picture, drawn by the source's thread while it is not leased.
 private final class SyntheticCanvas {
   let memory: PictureMemory
   /// The frame drawn here before.
@@ -130,7 +130,7 @@ private final class SyntheticCanvas {
     let changed =
       shown.flatMap { SyntheticPicture.damage(pattern, from: $0, to: frame, in: size) } ?? [PixelRect(size)]
     shown = frame
-    // Nobody leases it; the canvas ends with this call.
+    // It is not leased; the canvas ends with this call.
     let pixels = unsafe memory.bytes.assumingMemoryBound(to: UInt32.self)
     var canvas = unsafe PixelCanvas(size: size, pixels: pixels.mutableSpan)
     for rect in changed {

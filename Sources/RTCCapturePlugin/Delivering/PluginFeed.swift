@@ -54,7 +54,7 @@ final class PluginFeed: Sendable {
       var frame = frame
       if let last = state.lastTime, frame.captureTime <= last { frame.captureTime = last + .microseconds(1) }
       state.picture = frame
-      // A picture that replaces one that was waited for was allowed for by nobody: its place is not given away again.
+      // While pictures are fetched, a replacement is pushed without free room, and so frees none.
       return (.taken, state.pictureRun, old, isFetched ? nil : state.room)
     }
     withExtendedLifetime(old) {}
@@ -104,7 +104,7 @@ final class PluginFeed: Sendable {
 
   // MARK: - To the consumers
 
-  /// `run` fetches pictures from now on and is woken for each; nil: nobody does.
+  /// Sets the run that fetches pictures and is woken for each; nil: none.
   func setPictureRun(_ run: WorkerRun?) {
     state.withLock {
       $0.pictureRun = run

@@ -8,7 +8,7 @@ package enum HostCommand {
   case load(path: String, start: Start?)
   /// One more picture may be sent.
   case pictureRoom
-  /// Nobody reads the picture in this slot any more.
+  /// The picture in this slot is not read any more.
   case release(slot: UInt8)
   /// The nanoseconds of sound that have left the queue.
   case soundRoom(Int64)

@@ -88,7 +88,7 @@ final class IsolatedRun: RunningPlugin {
     thread.stop()
   }
 
-  /// Nobody waits for the plugin's start any longer.
+  /// The caller does not wait for the plugin's start any longer.
   private func giveUp() {
     state.change { state in
       if case .starting = state.phase { state.phase = .failed(.unavailable("The plugin's process was ended.")) }

@@ -70,7 +70,7 @@ public enum PluginHost {
       case .load, nil: break
       }
     }
-    // Nobody is there any more: nothing that the plugin still does can matter.
+    // The other process is gone, so the plugin's actions do not matter.
     _exit(0)
   }
 }

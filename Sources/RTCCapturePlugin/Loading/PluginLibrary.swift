@@ -17,7 +17,7 @@ public final class PluginLibrary: @unchecked Sendable {
   let start: StartFunction
   let halt: EndFunction?
   let stop: EndFunction
-  /// Pushes that came from inside the entry function, where there is nobody to push to.
+  /// Pushes within the entry function, when there is no receiver.
   let earlyPushes: UInt64
 
   typealias StartFunction =

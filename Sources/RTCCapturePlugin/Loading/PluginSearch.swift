@@ -36,8 +36,8 @@ public struct PluginSearch: Sendable {
     }
   }
 
-  /// The library that is meant: a path where `text` has a slash, else a name that is searched for. Never a file of the
-  /// working folder, which may be somebody else's.
+  /// The path of a library: `text` itself if it has a slash, else the result of a search by name. Never a file of the
+  /// working folder, which may belong to another user.
   public func path(of text: String) throws(CaptureError) -> String {
     if text.contains("/") { return text }
     if let found = plugins().first(where: { $0.name == text }) { return found.path }

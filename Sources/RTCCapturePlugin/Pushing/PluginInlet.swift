@@ -186,7 +186,7 @@ final class PluginInlet: Sendable {
     guard let frame = frame(picture, at: time, loan: loan) else { return .stopped }
     let verdict = sink.offer(frame, memory: memory)
     if case .taken = verdict { return .taken }
-    // Nobody else has the frame; without its loan, its end is none of the plugin's business.
+    // The frame has no other lease; without its loan, its end does not concern the plugin.
     loan.disarm()
     withExtendedLifetime(frame) {}
     return verdict
@@ -206,7 +206,7 @@ final class PluginInlet: Sendable {
     }
   }
 
-  /// A picture was released (its buffer is nobody's), or was not taken after all (it is the plugin's again).
+  /// A picture was released (its buffer is free), or was not taken (it is the plugin's again).
   private func loanIsOver(_ number: UInt64, nextHolder: Holder, _ undo: (inout State) -> Void) {
     let whenIdle = state.change { state -> (@Sendable () -> Void)? in
       state.loans -= 1

@@ -5,7 +5,7 @@ enum PushVerdict: Sendable {
   case taken
   /// There is no room now; the inlet's `noteRoom` reports when there is.
   case busy
-  /// Nobody wants any more.
+  /// Nothing is accepted any more.
   case stopped
 }
 

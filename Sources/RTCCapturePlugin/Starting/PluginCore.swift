@@ -115,7 +115,7 @@ final class PluginCore: Sendable {
     }
   }
 
-  /// True when somebody else waits for the start, too.
+  /// True if another caller waits for the start, too.
   private func handOver(_ start: PluginStart) -> Bool {
     state.withLock { state in
       guard case .started(let present) = state.phase, present === start, state.users > 1 else { return false }

@@ -6,9 +6,9 @@ import Synchronization
 
 /// The time limits for a plugin's functions.
 package struct PluginPatience: Hashable, Sendable {
-  /// For its entry function, and for its `start`, while somebody wants it.
+  /// The limit for its entry function, and for its `start`, while a caller waits.
   package var start: TimeDelta
-  /// For its `stop`, and for a `start` that nobody wants any more.
+  /// The limit for its `stop`, and for a `start` without a waiting caller.
   package var stop: TimeDelta
 
   package init(start: TimeDelta = .seconds(10), stop: TimeDelta = .seconds(2)) {

@@ -10,7 +10,7 @@ package enum TLSFailure: Error, Hashable, Sendable {
   case alert(UInt8)
   /// The connection ended before the handshake was complete.
   case endedInHandshake
-  /// The connection ended without a close_notify alert: somebody may have cut it off (RFC 8446 §6.1).
+  /// The connection ended without a close_notify alert: an attacker may have cut it off (RFC 8446 §6.1).
   case truncated
   /// The remote side broke the protocol, or shares no version or cipher suite with us.
   case protocolViolation(OpenSSLError)

@@ -20,8 +20,8 @@ package enum TLSEvent: Hashable, Sendable {
   case failed(TLSFailure)
 }
 
-/// One TLS connection (RFC 8446, RFC 5246), sans-IO: records of the remote side come in, records for it are taken out, and no
-/// time passes here. Holds no more than one record that is not whole, and what nobody has taken out. Owned by one thread.
+/// One TLS connection (RFC 8446, RFC 5246), sans-IO: takes records of the remote side, returns records for it, and uses
+/// no time. Holds at most one incomplete record, and the output that was not taken yet. Owned by one thread.
 @safe package final class TLSSession {
   private enum State {
     case handshaking

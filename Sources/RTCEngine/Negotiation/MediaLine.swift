@@ -48,7 +48,7 @@ struct PayloadBinding: Hashable, Sendable {
 }
 
 extension [PayloadBinding] {
-  /// Says what blocks of sound are (RFC 2198 §4): the sound of the packet itself, and once more the one before.
+  /// Describes the blocks of a redundant packet (RFC 2198 §4): its own sound, and a copy of the one before.
   mutating func describeRedundancy() {
     guard let sound = first(where: { !$0.capability.isRepair && $0.capability.channels == 2 }),
       let index = firstIndex(where: { $0.capability == .audioRedundancy })

@@ -118,7 +118,7 @@ package enum DataChannelCommand: Sendable {
   case close(DataChannelHandle)
   /// Sets the threshold of `DataChannelEvent.bufferedAmountLow`, in bytes.
   case setBufferedAmountLowThreshold(Int, DataChannelHandle)
-  /// False: nothing more is handed on, and the remote peer must wait; true: on with it.
+  /// Stops or resumes the delivery of messages; while it is stopped, the remote peer must wait.
   case setReceiving(Bool)
 }
 

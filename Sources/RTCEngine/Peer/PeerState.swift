@@ -20,7 +20,7 @@ public enum EndReason: Hashable, Sendable {
   /// No path was found; or consent to send on the one in use ran out (RFC 7675), and no restart of ICE found another
   /// within `PeerConfiguration.connectTimeout`.
   case unreachable(PathsTried)
-  /// The DTLS certificate is not the one in the description: somebody is in between, or the signaling is wrong.
+  /// The DTLS certificate is not the one in the description: the connection is intercepted, or the signaling is wrong.
   case fingerprintMismatch
   /// The DTLS handshake failed.
   case handshakeFailed(String)

@@ -49,11 +49,11 @@ public struct NetworkEstimate: Hashable, Sendable {
 
   /// The rate that delay alone allows; nil if the estimator has no such part.
   public var delayBased: BitRate?
-  /// The rate that loss alone allows; nil likewise.
+  /// The rate that loss alone allows; nil if the estimator has no such part.
   public var lossBased: BitRate?
-  /// The recent arrival rate; nil likewise.
+  /// The recent arrival rate; nil if the estimator does not measure it.
   public var acknowledged: BitRate?
-  /// The remote peer's limit (REMB); nil likewise.
+  /// The remote peer's limit (REMB); nil if there is none.
   public var remoteMaximum: BitRate?
 
   /// An estimate of which nothing else is known.

@@ -13,7 +13,7 @@ package struct AudioReceiveStream {
   private var newest: Extended<SequenceNumber>
   /// Which of the 64 packets up to the newest have arrived or were restored; the lowest bit is the newest.
   private var present: UInt64 = 0
-  /// Packets that later ones brought once more.
+  /// Packets restored from copies in later ones.
   package private(set) var packetsRecovered = 0
   package private(set) var statistics: ReceptionStatistics
   /// The sound level in the newest packet; nil if it has none.

@@ -51,7 +51,7 @@ struct DependencyTracker {
   private static let mostLeftOut = 32
 
   /// - Parameters:
-  ///   - isNext: no packet is missing between it and the frame handed over last.
+  ///   - isNext: no packet is missing between it and the last delivered frame.
   func canDecode(_ dependency: FrameDependency, codec: VideoCodec, isKeyFrame: Bool, isNext: Bool) -> Bool {
     if isKeyFrame { return true }
     guard codec == self.codec else { return false }

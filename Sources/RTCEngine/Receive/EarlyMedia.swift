@@ -9,13 +9,13 @@ struct OfferedReception: Hashable, Sendable {
 }
 
 /// Media that arrives before the answer to our offer: an offerer must be ready to receive as soon as the offer is sent
-/// (RFC 3264 §5.1, RFC 8829 §4.1.8). The answer tells its format. Until then packets are kept unparsed, so that the key
+/// (RFC 3264 §5.1, RFC 8829 §4.1.8). Its format is in the answer. Until then packets are kept unparsed, so that the key
 /// frame at the start of a stream need not be requested again.
 package struct EarlyMedia {
   /// The number of packets in two thirds of a second of 6 Mbit/s; later packets are repaired like any loss.
   static let maximumPackets = 512
   static let maximumBytes = 524_288
-  /// A remote peer has no business with more sources that nobody has agreed to.
+  /// The maximum number of sources before an agreement; an honest peer has fewer.
   private static let maximumSources = 16
 
   package struct Packet {

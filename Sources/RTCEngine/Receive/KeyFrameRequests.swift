@@ -1,7 +1,7 @@
 package import RTCPrimitives
 
-/// When and how a remote sender is asked for a key frame: not more often than one can come, ever more rarely while none
-/// comes, and by the other message now and then, should one of the two be lost on somebody.
+/// Schedules key-frame requests to a remote sender: not more often than one can arrive, more and more rarely without an
+/// answer, and sometimes by the other message, in case the sender ignores one of the two.
 package struct KeyFrameRequests {
   package enum Request: Hashable, Sendable {
     /// RFC 4585 §6.3.1.

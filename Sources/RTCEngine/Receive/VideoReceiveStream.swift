@@ -31,7 +31,7 @@ package struct VideoReceiveStream {
   private enum Progress {
     /// Nothing has arrived yet, or repair has failed: a key frame is needed.
     case awaitingKeyFrame(since: Timestamp)
-    /// Frames before this number were handed over; the next starts here.
+    /// Frames before this number were delivered; the next starts here.
     case next(Extended<SequenceNumber>)
   }
 
@@ -40,7 +40,7 @@ package struct VideoReceiveStream {
     case taken
     /// The payload is unusable.
     case malformed
-    /// Handed over before, or too old to be of use.
+    /// Delivered before, or too old to be of use.
     case late
     /// The remote peer has reached its limit of waiting bytes: the stream has released its own and waits for a key
     /// frame.
@@ -61,7 +61,7 @@ package struct VideoReceiveStream {
   private var dependencies = DependencyTracker()
   /// Packets of repair have numbers of this stream (ULPFEC).
   var sharesNumbersWithRepair = false
-  /// The number of the frame that was handed over last; nil when it has none.
+  /// The number of the last delivered frame; nil if it has none.
   private var lastPicture: PictureNumber?
   /// The beginnings of incomplete key frames, oldest first.
   private var keyFrames: [Extended<SequenceNumber>] = []

@@ -6,7 +6,7 @@ public struct AudioSendStatistics: Sendable {
   public var payloadBytesSent: UInt64 = 0
   /// Bytes of whole datagrams.
   public var bytesSent: UInt64 = 0
-  /// Packets that brought the one before once more (RFC 2198).
+  /// Packets with a copy of the one before (RFC 2198).
   public var redundantPacketsSent: UInt64 = 0
   /// Frames left out because they are empty or larger than a packet may be.
   public var framesUnfit: UInt64 = 0

@@ -39,8 +39,8 @@ package struct AudioSendFormat: Sendable {
   }
 }
 
-/// Sends one sound: each Opus packet in one RTP packet (RFC 7587), at once. A packet that is asked for again would come too
-/// late: Opus brings its own repair, and where much is lost each packet brings the one before once more (RFC 2198).
+/// Sends one audio: each Opus packet in one RTP packet (RFC 7587), at once. Retransmissions would arrive too late: Opus
+/// has its own repair, and at high loss each packet has a copy of the one before (RFC 2198).
 package struct AudioSendStream {
   let identity: AudioSendIdentity
   private var format: AudioSendFormat

@@ -2,7 +2,7 @@
 public enum DropReason: Int, CaseIterable, Sendable {
   /// Not STUN, DTLS, RTP or RTCP.
   case unknownKind
-  /// STUN that fails its integrity check, or belongs to nobody.
+  /// STUN that fails its integrity check, or belongs to no agent.
   case stun
   /// DTLS that could not be read.
   case dtls

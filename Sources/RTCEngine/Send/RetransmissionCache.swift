@@ -107,7 +107,7 @@ package struct RetransmissionCache {
     return sum
   }
 
-  /// The latest packet that is kept, to be sent once more as padding.
+  /// The latest packet, to be repeated as padding.
   package var newestPacket: Packet? { newest.flatMap { packets[slot($0)] } }
 
   /// The latest packet's transport-wide number, nil when that packet is forgotten.

@@ -65,8 +65,8 @@ public struct PeerStatistics: Sendable {
   public var selectedPair: SelectedCandidatePair?
   /// The agreed SRTP profile, such as `AEAD_AES_128_GCM` (RFC 7714); nil before the DTLS handshake is done.
   public var srtpProfile: String?
-  /// A code of both sides' certificates, such as `3fa2-91bc-04de-77c0-aa12-9d3e`: the two users compare it, and nobody is between
-  /// them if it is the same on both sides. Nil before the DTLS handshake is done.
+  /// A code of both sides' certificates, such as `3fa2-91bc-04de-77c0-aa12-9d3e`, for the two users to compare: if it
+  /// is the same on both sides, the connection is not intercepted. Nil before the DTLS handshake is done.
   public var keyCode: String?
   /// The negotiated formats of the first outgoing video, the best first; empty before the agreement.
   public var videoFormats: [VideoPayloadFormat] = []

@@ -42,7 +42,7 @@ package struct DepartureFields {
 package enum OutgoingPacket: Hashable {
   /// Written, of this length, still to be protected.
   case written(count: Int, number: SequenceNumber, isRepair: Bool)
-  /// The packet of this number leaves once more exactly as it was.
+  /// A repetition of the packet with this number, unchanged.
   case again(SequenceNumber)
   /// A repair packet, not yet encrypted; its number is nil in a stream of its own.
   case forwardErrorCorrection(count: Int, number: SequenceNumber?)
@@ -446,9 +446,8 @@ package struct VideoSendStream {
     return extensions
   }
 
-  /// Writes the latest packet once more, as nothing but weight, at the start of `datagram`; to a remote peer that takes
-  /// RTX.
-  /// - Returns: its length, unprotected; nil when there is nothing to repeat.
+  /// Writes the latest packet as padding at the start of `datagram`; for a remote peer with RTX.
+  /// - Returns: its length, not encrypted; nil if there is nothing to repeat.
   @_lifetime(datagram: copy datagram)
   package mutating func writePadding(into datagram: inout MutableSpan<UInt8>, at moment: DepartureFields) -> Int? {
     guard let packet = cache.newestPacket else { return writeEmpty(into: &datagram, at: moment) }

@@ -67,7 +67,7 @@ package struct AudioReceiver {
 
   /// The result of a packet.
   package enum Outcome: Sendable {
-    /// - Parameter restored: earlier packets that it brought once more and that had not come.
+    /// - Parameter restored: earlier packets that were missing and had copies in it.
     case received(ReceivedAudio, restored: [ReceivedAudio])
     case dropped(DropReason)
   }

@@ -208,7 +208,7 @@ package struct Transceivers {
       timestampOffset: RTPTimestamp(UInt32(truncatingIfNeeded: random.next())))
   }
 
-  /// `wanted`, or another when that is somebody's already.
+  /// `wanted`, or another one if that is in use already.
   private mutating func drawSource(_ wanted: SSRC, _ isTaken: (SSRC) -> Bool) -> SSRC {
     var source = wanted
     while isOurs(source) || isTaken(source) { source = SSRC(UInt32(truncatingIfNeeded: random.next())) }

@@ -1,7 +1,7 @@
 import RTCWire
 
-/// Candidates of the remote peer that are known by name, until somebody has resolved it. Browsers hide their host addresses
-/// so from pages that may not use the camera: the names are resolved by multicast DNS alone.
+/// Candidates of the remote peer that are known by name only, until it is resolved. Browsers hide their host addresses
+/// so from pages that may not use the camera: the names are resolved by multicast DNS only.
 struct CandidateNames {
   struct Waiting {
     let candidate: CandidateDescription
@@ -12,7 +12,7 @@ struct CandidateNames {
 
   private var waiting: [(name: String, candidate: Waiting)] = []
   private var asked: Set<String> = []
-  /// Names of which nobody has been asked yet.
+  /// Names that were not passed to a resolver yet.
   private(set) var unasked: [String] = []
 
   mutating func add(_ candidate: CandidateDescription, usernameFragment: String?) {

@@ -57,7 +57,7 @@ extension Transport {
     addEarlyCandidates(now)
   }
 
-  /// - Returns: names of candidates that somebody is to resolve, each once.
+  /// - Returns: names of candidates to resolve, each once.
   package mutating func takeNamesToResolve() -> [String] { names.takeUnasked() }
 
   /// Takes the candidates of a fragment, for the session it names.

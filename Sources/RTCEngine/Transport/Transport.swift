@@ -446,7 +446,7 @@ package struct Transport: ~Copyable {
     try? dtls!.send(message, route: route, into: &batch)
   }
 
-  /// Says goodbye (DTLS close_notify) where somebody listens.
+  /// Sends DTLS close_notify if there is a connection.
   package mutating func close(into batch: inout DatagramBatch) {
     if let route = ice.selectedRoute { dtls?.close(route: route, into: &batch) }
   }

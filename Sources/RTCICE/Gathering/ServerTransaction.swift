@@ -29,7 +29,7 @@ struct ServerTransaction {
   private static let maximumTransmissions = 7
   /// Rm: the wait for an answer to the last transmission, in first waits (RFC 8489 §6.2.1).
   private static let finalWaitFactor: Int64 = 16
-  /// A stream carries each request for certain, or breaks. RFC 8489 §6.2.2 waits for 39.5 s; nobody waits so long for a
+  /// A stream carries each request reliably, or breaks. RFC 8489 §6.2.2 waits for 39.5 s, which is too long for a
   /// candidate.
   private static let streamWait = TimeDelta.seconds(10)
 

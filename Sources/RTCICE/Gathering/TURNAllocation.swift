@@ -3,8 +3,8 @@ import RTCWire
 
 /// One allocation on a TURN server (RFC 8656): a relayed address that all peers of the loop share.
 ///
-/// Asks for it, refreshes it, asks again when it is lost, and gets a permission and, once more than STUN flows, a channel for
-/// each peer.
+/// Requests it, refreshes it, requests it again when it is lost, and gets a permission and, as soon as more than STUN
+/// flows, a channel for each peer.
 struct TURNAllocation {
   enum Phase {
     /// For the next attempt; `distantFuture`: there will be none.
@@ -13,7 +13,7 @@ struct TURNAllocation {
     case allocated(TURNLease)
   }
 
-  /// A datagram that may have to be sent once more when the permission is there.
+  /// A datagram that may have to be repeated when the permission is there.
   struct HeldDatagram {
     let peer: SocketAddress
     let bytes: [UInt8]

@@ -115,7 +115,7 @@ struct TURNChannels {
   /// No answer came; the next datagram asks again.
   mutating func gaveUp(_ place: Int) { slots[place].phase = .resting }
 
-  /// The places to be bound again now, which then count as asked for. Lets those go that nobody used.
+  /// The channels to bind again now, which then count as requested. Releases unused ones.
   mutating func due(now: Timestamp) -> [Int] {
     guard nextRefresh <= now else { return [] }
     var due: [Int] = []

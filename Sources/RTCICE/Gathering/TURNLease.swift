@@ -22,7 +22,7 @@ struct TURNLease {
   let answerTime: TimeDelta
   private(set) var expiresAt: Timestamp
   var refreshAt: Timestamp
-  /// Refresh requests in a row that nobody answered.
+  /// The number of consecutive Refresh requests without an answer.
   var unansweredRefreshes = 0
   /// Something was last relayed to us.
   var heardAt: Timestamp

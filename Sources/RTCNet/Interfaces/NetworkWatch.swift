@@ -102,7 +102,7 @@ package struct NetworkCondition: Sendable {
     return before.isEmpty ? .returned : .changed
   }
 
-  /// This machine alone is no network, and neither is a link that nobody gave an address to.
+  /// Loopback is not a network, and neither is a link without an address.
   private static func outward(_ interfaces: [InterfaceAddress]) -> Set<IPAddress> {
     Set(
       NetworkInterfaces.hostCandidates(from: interfaces).filter {

@@ -15,9 +15,9 @@ package struct NetCounters: Hashable, Sendable, BitwiseCopyable {
   /// Datagrams dropped because their destination or source was refused: no route, closed port, firewall, too long.
   package var droppedRefused = 0
 
-  /// Datagrams handed to the handler.
+  /// Datagrams delivered to the handler.
   package var receivedDatagrams = 0
-  /// Payload bytes handed to the handler.
+  /// Payload bytes delivered to the handler.
   package var receivedBytes = 0
   /// System calls made for receiving.
   package var receiveCalls = 0

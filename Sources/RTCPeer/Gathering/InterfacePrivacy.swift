@@ -37,7 +37,7 @@ package struct InterfacePrivacy {
       if addresses.contains(where: { $0.index == each.index && leading.contains($0.address) }) { return false }
       return Self.isVirtual(each.name) || remote != nil
     }
-    // With nothing left nobody would be reached.
+    // Without any address, no connection would be possible.
     return hidden.count == addresses.count ? [] : Set(hidden.map(\.address))
   }
 

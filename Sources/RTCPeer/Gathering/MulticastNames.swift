@@ -1,8 +1,8 @@
 import RTCNet
 import RTCPrimitives
 
-/// Finds the addresses of names that browsers make up for themselves (`<uuid>.local`), by multicast DNS. Its port is open only
-/// while somebody waits. Lives on the loop's thread.
+/// Resolves the names that browsers make for themselves (`<uuid>.local`), by multicast DNS. Its port is open only while
+/// a name is being resolved. Lives on the loop's thread.
 final class MulticastNames {
   private struct Query {
     var question: [UInt8]
@@ -28,7 +28,7 @@ final class MulticastNames {
   }
 
   /// Asks for `name`, three times within a second.
-  /// - Parameter onAnswer: called once; nil: nobody has answered.
+  /// - Parameter onAnswer: called once; nil: there was no answer.
   func resolve(_ name: String, now: Timestamp, onAnswer: @escaping (IPAddress?) -> Void) {
     let name = name.lowercased()
     if queries[name] != nil {

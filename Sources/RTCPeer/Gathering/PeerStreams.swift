@@ -10,7 +10,7 @@ final class PeerStreams {
   private var streams: [UInt16: PeerStream] = [:]
   /// Names the listeners in candidates, until a connection is there.
   private let carrier: Route.Kind
-  /// When to look for connections that nobody uses.
+  /// The time to look for unused connections.
   private(set) var nextDeadline = Timestamp.distantFuture
 
   /// Connections that no peer knows yet: in all, and from one address.

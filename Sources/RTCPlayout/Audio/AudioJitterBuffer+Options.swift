@@ -32,7 +32,7 @@ extension AudioJitterBuffer {
     package var packetsInvalid = 0
     /// Came more than once.
     package var packetsDuplicated = 0
-    /// Handed out to be decoded.
+    /// Packets passed to the decoder.
     package var packetsDecoded = 0
     /// Refused by the decoder.
     package var packetsUndecodable = 0

@@ -84,9 +84,9 @@ package struct AudioJitterBuffer: Sendable {
   private var peaks = DelayPeaks()
   /// The newest timestamp, continued to 64 bits.
   private var newest: Int64?
-  /// The position of the sample that is handed out next; nil before the first.
+  /// The position of the next output sample; nil before the first.
   private var front: Int64?
-  /// The number handed out last.
+  /// The number of the last packet that was output.
   private var lastNumber = Int64.min
   private var lastWasSilence = false
   private var lastSampleCount = 960
@@ -230,7 +230,7 @@ package struct AudioJitterBuffer: Sendable {
     return first.position <= front && first.end > front
   }
 
-  /// The timestamp of the sample that is handed out next; nil before the first packet.
+  /// The timestamp of the next output sample; nil before the first packet.
   package var frontTimestamp: RTPTimestamp? { front.map { RTPTimestamp(UInt32(truncatingIfNeeded: $0)) } }
 
   /// Returns the action for the next samples, which counts as done.

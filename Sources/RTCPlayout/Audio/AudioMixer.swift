@@ -26,7 +26,7 @@ package final class AudioMixer: PlayoutSource {
     }
   }
 
-  /// Takes `source` out. It is asked for sound at most once more.
+  /// Removes `source`, which is asked for sound at most once after that.
   package func remove(_ source: any PlayoutSource) {
     desk.withLock { desk in
       guard let index = desk.playing.firstIndex(where: { $0 === source }) else { return }

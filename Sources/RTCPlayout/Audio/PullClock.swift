@@ -5,7 +5,7 @@ import RTCPrimitives
 struct PullClock {
   private static let block = TimeDelta.milliseconds(10)
   private static let window = 32
-  /// Nobody asked for so long: playing was stopped.
+  /// Without a request for this time, playing was stopped.
   private static let pause = TimeDelta.milliseconds(300)
 
   /// How far each of the last calls came after its turn, if the first was at zero.

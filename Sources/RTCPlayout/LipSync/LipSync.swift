@@ -15,7 +15,7 @@ package struct LipSync: Sendable {
 
   /// A larger difference means that a clock is wrong.
   private static let largestSkew = TimeDelta.seconds(5)
-  /// Nobody notices less.
+  /// A smaller difference is not noticeable.
   private static let tolerance = TimeDelta.milliseconds(10)
   private static let largestDelay = TimeDelta.seconds(2)
   /// A delay changes once in so long a time, and by no more than the step.

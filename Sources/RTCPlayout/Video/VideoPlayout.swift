@@ -11,7 +11,7 @@ package final class VideoPlayout: Sendable {
   package struct Shown: Hashable, Sendable {
     /// At 90 kHz.
     package var timestamp: RTPTimestamp
-    /// When it was handed to the sinks, by our clock.
+    /// The time at which it was passed to the sinks, by our clock.
     package var time: Timestamp
   }
 

@@ -9,7 +9,7 @@ package struct VideoPlayoutStatistics: Hashable, Sendable {
   package var framesDecoded = 0
   /// When the first frame was decoded, by the playout's clock; nil before.
   package var firstDecoded: Timestamp?
-  /// Handed to the sinks.
+  /// Frames passed to the sinks.
   package var framesShown = 0
   /// Left out before they were decoded: too many or too late, or waiting for a key frame.
   package var framesDropped = 0

@@ -12,7 +12,7 @@ package struct VideoPlayoutTiming: Sendable {
     package var share = 0.95
     package var minimumDelay = TimeDelta.zero
     package var maximumDelay = TimeDelta.seconds(2)
-    /// From the moment a picture is handed over to the one at which it is seen.
+    /// The time from passing on a picture until it is visible.
     package var displayTime = TimeDelta.milliseconds(5)
     /// The delay changes by no more than this part of the time that passes: motion a tenth too slow or too fast.
     package var largestSlew = 0.1

@@ -178,7 +178,7 @@ extension SCTPAssociation {
     timers[.retransmission] = now + rto.timeout
   }
 
-  /// The tail probe: something new if there is, else the last chunk once more (RFC 8985 §7.3).
+  /// The tail probe: a new chunk if there is one, else the last chunk again (RFC 8985 §7.3).
   private mutating func probe(_ now: Timestamp) {
     hasProbed = true
     if sendQueue.isEmpty || retransmission.inFlightBytes >= congestion.size {

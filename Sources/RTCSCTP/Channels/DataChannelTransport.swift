@@ -91,7 +91,7 @@ package struct DataChannelTransport: ~Copyable {
   /// Aborts the association, and with it every channel; for the end of the peer connection.
   package mutating func close(now: Timestamp, into outbox: inout DataChannelOutbox) {
     if case .idle = state, channels.isEmpty {
-      // Nobody ever knew of it.
+      // The peer never knew of it.
       state = .ended
       return
     }

@@ -63,7 +63,7 @@ struct DataTracker {
     return runs.count < Self.maximumRuns || extendsNext || extendsPrevious ? .new : .refused
   }
 
-  /// Takes in a chunk whose verdict is `new`.
+  /// Records a chunk whose verdict is `new`.
   mutating func accept(_ tsn: TSN) {
     let position = position(of: tsn)
     guard position > cumulative + 1 else { return advance(to: position) }

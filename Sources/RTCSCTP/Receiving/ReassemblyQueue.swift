@@ -70,7 +70,7 @@ struct ReassemblyQueue {
     return used + size + FragmentList.overhead <= (isNext ? capacity : softCapacity)
   }
 
-  /// Takes in a chunk that has not been received before.
+  /// Inserts a chunk that was not received before.
   /// - Parameter position: its TSN as a number that does not wrap.
   mutating func insert(
     _ data: SCTPData, _ payload: Span<UInt8>, at position: Int64, into events: inout Ring<SCTPEvent>

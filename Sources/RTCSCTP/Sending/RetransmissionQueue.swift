@@ -74,7 +74,7 @@ struct RetransmissionQueue {
 
   // MARK: Sending
 
-  /// Takes in a fragment that is sent now for the first time.
+  /// Appends a fragment that is sent now for the first time.
   mutating func append(_ fragment: OutgoingFragment, size: Int, now: Timestamp) {
     chunks.append(Chunk(fragment: fragment, sentAt: now, size: size))
     nextTSN = nextTSN.advanced(by: 1)

@@ -9,9 +9,9 @@ public final class AccessGate: Sendable {
   /// By how many seconds a signer's clock may be ahead of ours.
   public static let clockLeeway: Int64 = 600
 
-  /// Nil: nobody has every right.
+  /// The secret; nil: no client has every right.
   public let secret: AccessToken?
-  /// Everybody has every right.
+  /// Whether every client has every right.
   public let isOpen: Bool
   private let perPeer: [String: AccessToken]
   private let keep: @Sendable (LinkLedger) -> Void
@@ -43,7 +43,7 @@ public final class AccessGate: Sendable {
     state = Mutex(State(ledger: LinkLedger()))
   }
 
-  /// Everybody who can reach the server may do everything.
+  /// A gate that admits every client to everything.
   public static func open() -> AccessGate { AccessGate() }
 
   /// A secret that nobody has yet.

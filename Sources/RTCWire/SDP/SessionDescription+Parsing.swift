@@ -36,7 +36,7 @@ extension SessionDescription {
     try refuseRepeatedMids()
   }
 
-  /// Takes in the m-section that was read last.
+  /// Adds the m-section that was read last.
   private mutating func finish(_ reader: MediaDescriptionReader?, _ session: SessionLevel) throws(SDPError) {
     guard let reader else { return }
     media.append(reader.finish(session: session.transport, direction: session.direction, mixed: session.mixed))

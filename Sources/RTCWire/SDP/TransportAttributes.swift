@@ -77,7 +77,7 @@ public struct TransportAttributes: Hashable, Sendable {
   /// True when `trickle` is among the ICE options: candidates may follow the description (RFC 8838 §3).
   public var supportsTrickle: Bool { iceOptions.contains("trickle") }
 
-  /// Takes the attribute if it is one of these; false when it belongs to somebody else.
+  /// Takes the attribute if it is one of these; false otherwise.
   mutating func apply(_ name: String, _ value: Substring, _ line: SDPLine) throws(SDPError) -> Bool {
     switch name {
     case "ice-ufrag":

@@ -28,7 +28,7 @@ extension BlockHash {
     }
   }
 
-  /// Takes in the padding and, last, the number of bits so far.
+  /// Adds the padding and, last, the number of bits so far.
   /// - Parameter shifts: of its eight bytes, in the order of the hash.
   mutating func pad(_ shifts: some Sequence<Int>) {
     let bits = input.length &* 8

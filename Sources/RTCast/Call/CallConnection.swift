@@ -81,7 +81,7 @@ final class CallConnection: Sendable {
     channels = configuration.dataChannels
     self.report = report
     reception = Reception(loudspeaker: loudspeaker) { await report(.reception($0)) }
-    // More than that waits for nobody who means well.
+    // More signals never wait with an honest peer.
     (words, wordSink) = AsyncStream.makeStream(
       of: CallWord.self, bufferingPolicy: .bufferingOldest(PeerLimits.waitingSignals))
     var options = PeerConnection.Configuration()

@@ -52,18 +52,18 @@ public enum CallEvent: Sendable {
   case callChanged(CallState)
   /// A call of a room came into a state.
   case roomCallChanged(room: String, CallState)
-  /// Somebody entered a room that we are in.
+  /// A peer has entered a room that we are in.
   case peerJoined(room: String, PeerID)
-  /// Somebody left it.
+  /// A peer has left the room.
   case peerLeft(room: String, PeerID)
   /// The hub does not let us into the room; the sentence says why.
   case roomRefused(String, sentence: String)
   /// All other peers at the signaling server that can be called, after `CallManager.followPeers`; repeated after an
   /// interruption.
   case peersPresent([PeerID])
-  /// Somebody registered at the signaling server.
+  /// A peer has registered at the signaling server.
   case peerArrived(PeerID)
-  /// Somebody left the signaling server.
+  /// A peer has left the signaling server.
   case peerGone(PeerID)
   /// Our video has started.
   case localVideoAdded(LocalVideoTrack)

@@ -9,8 +9,8 @@ public struct CallStatistics: Sendable {
   public var room: String?
   /// Statistics of the peer connection.
   public var connection: PeerStatistics
-  /// How long after the call's first description was sent or taken here the first picture of the remote peer was decoded;
-  /// nil before. Pictures are decoded while somebody looks at their track.
+  /// The time from the call's first description here to the first decoded picture of the remote peer; nil before.
+  /// Pictures are decoded while their track has a sink.
   public var firstPictureDelay: TimeDelta?
 }
 

@@ -304,7 +304,7 @@ public actor CallManager: SignalingServerDelegate {
   /// The state of the call outside rooms.
   public var state: CallState { board?.state ?? .idle }
 
-  /// Enters a room: everybody in it is connected to everybody.
+  /// Enters a room: every member is connected to every other.
   public func join(room name: String) async throws(CallManagerError) -> Room {
     guard board != nil else { throw Self.notSetUp }
     if let room = rooms[name] { return room }

@@ -95,15 +95,15 @@ public enum SignalingEvent: Sendable {
   case refused(HubRefusal)
   /// The members of a room at our arrival.
   case peers(room: String, [PeerID])
-  /// Somebody entered a room that we are in.
+  /// A peer has entered a room that we are in.
   case peerJoined(room: String, PeerID)
-  /// Somebody left it.
+  /// A peer has left the room.
   case peerLeft(room: String, PeerID)
   /// All other peers at the server, after `followPeers`; repeated after an interruption.
   case present([PeerID])
-  /// Somebody registered.
+  /// A peer has registered.
   case arrived(PeerID)
-  /// Somebody left the server.
+  /// A peer has left the server.
   case gone(PeerID)
   /// The connection broke and is being re-established; the sentence gives the reason.
   case interrupted(String)

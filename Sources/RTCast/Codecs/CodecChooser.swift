@@ -83,7 +83,7 @@ package struct CodecChooser: Sendable {
     max(since + Limits.patience, lastChange.map { $0 + Limits.changeInterval } ?? .zero)
   }
 
-  /// Takes in how long converting and encoding a picture took. Where that is longer than was measured of the page, it counts
+  /// Records the time for converting and encoding a picture. If it is longer than the measured cost, it replaces that
   /// from now on.
   package mutating func note(_ time: TimeDelta) {
     work = (work.time + time, work.count + 1)

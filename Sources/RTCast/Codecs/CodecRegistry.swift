@@ -121,7 +121,7 @@ public struct CodecRegistry: Sendable {
     }
   }
 
-  /// Name and version of what encodes `codec`; nil when nobody said.
+  /// Name and version of the encoder of `codec`; nil if unknown.
   public func library(for codec: VideoCodec) -> String? { libraries[codec] }
 
   /// The codecs there are factories for.

@@ -25,7 +25,7 @@ package struct ChangeFinder: Sendable {
 
   package init() {}
 
-  /// Takes a picture that nobody sees.
+  /// Takes a picture without viewers.
   package mutating func skip(_ frame: VideoFrame) { (last, compared) = (frame, 0) }
 
   /// Takes the next picture.

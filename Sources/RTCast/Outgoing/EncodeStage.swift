@@ -353,7 +353,7 @@ package struct EncodeStage: ~Copyable {
   private mutating func note(changed: [PixelRect]?) {
     lastChange = changed
     guard let changed, let before = untold else { return untold = nil }
-    // While nobody watches the list would only grow.
+    // Without viewers the list would only grow.
     untold = before.count + changed.count > 256 ? nil : before + changed
   }
 

@@ -12,8 +12,8 @@ package struct EncodingLoad {
 
   package init() {}
 
-  /// Takes in how long conversion and encoding of a picture took, for the main rung and for the side rung; nil: it was not
-  /// encoded for that.
+  /// Records the time for converting and encoding a picture, for the main rung and for the side rung; nil: not encoded
+  /// for it.
   /// - Parameter interval: between two pictures of the source.
   package mutating func note(main: TimeDelta, side: TimeDelta?, interval: TimeDelta, now: Timestamp) {
     self.main = (self.main.work + main, self.main.count + 1)
@@ -29,7 +29,7 @@ package struct EncodingLoad {
     self = EncodingLoad(isHalved: isHalved, start: now)
   }
 
-  /// Nobody is on the side rung.
+  /// The side rung has no viewer.
   package mutating func rest() { self = EncodingLoad() }
 
   private init(isHalved: Bool, start: Timestamp) {

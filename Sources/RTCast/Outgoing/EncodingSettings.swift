@@ -19,7 +19,7 @@ package struct EncodingSettings: Hashable, Sendable {
   package var restDelay: TimeDelta
   /// Between two key frames that viewers ask for, as libwebrtc has it: each serves all who ask meanwhile.
   package var keyFrameInterval: TimeDelta
-  /// Whether somebody watches from the start.
+  /// Whether there is a viewer from the start.
   package var isActive: Bool
   /// How finely the encoder samples colours.
   package var chroma: ChromaSampling

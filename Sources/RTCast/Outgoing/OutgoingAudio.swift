@@ -24,7 +24,7 @@ package final class OutgoingAudio: Sendable {
   private let listenersCame = Mutex<@Sendable () -> Void>({})
 
   private struct State {
-    /// Nil while somebody works with it.
+    /// Nil while a thread works with it.
     var encoder: Encoder?
     var waiting: [Input] = []
     var controls: AudioEncoderControls
@@ -87,7 +87,7 @@ package final class OutgoingAudio: Sendable {
     tell()
   }
 
-  /// Somebody can receive the sound now.
+  /// Whether there is a listener that can receive the sound now.
   var hasListeners: Bool { state.withLock { $0.demand.isHeard } }
 
   /// Sets the handler that is called on the loop's thread when there are listeners. It may be called repeatedly.

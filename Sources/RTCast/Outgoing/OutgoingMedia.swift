@@ -30,7 +30,7 @@ final class OutgoingMedia: Sendable {
     var format: VideoFormat?
     var video: Half<any VideoCapturer, VideoInput>?
     var audio: Half<any AudioSource, AudioInput>?
-    /// Held at its beginning until somebody can receive it.
+    /// A source held at its beginning until a viewer can receive it.
     var held: (any PausableSource)?
 
     /// True when nothing more will come.
@@ -125,7 +125,7 @@ final class OutgoingMedia: Sendable {
   /// The source has ended, and none has taken its place.
   var isEnded: Bool { state.withLock { $0.phase == .ended } }
 
-  /// Takes in a recorder.
+  /// Adds a recorder.
   func add(_ sink: any EncodedMediaSink) {
     sinks.add(sink)
     video.setRecorded(true)
@@ -177,7 +177,7 @@ final class OutgoingMedia: Sendable {
     return started
   }
 
-  /// Lets a source that has started deliver, at once or when somebody can receive it.
+  /// Lets a started source deliver, at once or when a viewer can receive it.
   private func letGo(_ source: MediaSource) {
     guard let playback = source.playback else { return }
     guard options.waitsForReceiver else { return playback.release() }

@@ -193,7 +193,7 @@ package final class OutgoingVideo: Sendable {
     tell()
   }
 
-  /// Somebody can receive the pictures now.
+  /// Whether there is a viewer that can receive the pictures now.
   var hasViewers: Bool { state.withLock { $0.demand.viewers > 0 } }
 
   /// Sets the handler that is called on the loop's thread when there are viewers. It may be called repeatedly.
@@ -328,8 +328,8 @@ package final class OutgoingVideo: Sendable {
     return (shared + [main.deadline, bench.selection?.chooser.deadline]).compactMap(\.self).min()
   }
 
-  /// Encodes the main rung's picture with another encoder, while somebody needs it.
-  /// - Returns: when that has something to do next, if nothing happens before.
+  /// Encodes the main rung's picture with another encoder, if that has viewers.
+  /// - Returns: the time of its next work, if nothing happens before.
   private func encodeShared(_ turn: borrowing State.Turn, by index: Int, after main: Work) -> Timestamp? {
     let (bench, isNew, encoder) = (turn.bench, turn.picture != nil, turn.bench.encoders[index])
     let isSide = index == bench.side
@@ -469,7 +469,7 @@ private final class EncoderBench: @unchecked Sendable {
     /// Whether it has missed a picture.
     private var hasMissed = true
     private var lastShared: Timestamp?
-    /// Since when nobody needs it.
+    /// The time since which it has had no viewer.
     private var idleSince: Timestamp?
 
     /// The memory is released after this long without use, so that viewers that come and go do not need a new encoder
@@ -481,8 +481,8 @@ private final class EncoderBench: @unchecked Sendable {
         settings: encoding.settings, rendition: encoding.rendition, makeEncoder: encoding.makeEncoder)
     }
 
-    /// Nobody is on the side rung: it costs nothing.
-    /// - Returns: when to look again.
+    /// The side rung has no viewer, so it costs nothing.
+    /// - Returns: the time to check again.
     func rest(_ now: Timestamp, isNew: Bool) -> Timestamp? {
       if isNew { hasMissed = true }
       waiting.clear()
@@ -495,7 +495,7 @@ private final class EncoderBench: @unchecked Sendable {
       return nil
     }
 
-    /// Takes in the main rung's picture, in the place of one that was not encoded yet.
+    /// Takes the main rung's picture, replacing one that was not encoded yet.
     func share(from main: borrowing EncodeStage, isNew: Bool, now: Timestamp) {
       idleSince = nil
       guard isNew || hasMissed else { return }
@@ -623,7 +623,7 @@ extension OutgoingVideo {
       var mayChoose: Bool
     }
 
-    /// Nil while somebody works with the encoders.
+    /// Nil while a thread works with the encoders.
     private var bench: EncoderBench?
     private var waiting = PictureMailbox()
     /// The run of a source that counts.
@@ -699,7 +699,7 @@ extension OutgoingVideo {
       return turn
     }
 
-    /// Takes in what an encoder did.
+    /// Records the result of an encoder.
     /// - Returns: whether its frames are recorded.
     mutating func note(_ new: EncodingStatistics, of index: Int, isKeyFrame: Bool) -> Bool {
       statistics[index] = new
@@ -752,7 +752,7 @@ extension OutgoingVideo {
 
     // MARK: Demand
 
-    /// Viewers take the source's own pictures, or nobody takes anything.
+    /// Whether viewers receive the source's own pictures, or there are no viewers.
     var isWatched: Bool {
       guard let passthrough else { return false }
       return demand.renditions.isEmpty || demand.renditions.contains(passthrough.rendition)

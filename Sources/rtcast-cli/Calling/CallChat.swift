@@ -36,7 +36,7 @@ actor CallChat {
     if channels[peer] === channel { channels[peer] = nil }
   }
 
-  /// To everybody whose chat is open.
+  /// Sends a text to all open chats.
   func say(_ text: String) throws(ControlError) {
     let open = channels.values.filter { $0.readyState == .open }
     guard !open.isEmpty else {

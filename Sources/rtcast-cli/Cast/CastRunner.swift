@@ -148,7 +148,7 @@ struct CastRunner {
       case .end(let ending):
         await broadcast.stop()
         return ending
-      case .broadcast, .second, .published, .control, .key: continue  // nobody reports them yet
+      case .broadcast, .second, .published, .control, .key: continue  // not reported here yet
       }
     }
     return nil

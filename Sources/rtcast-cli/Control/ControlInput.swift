@@ -33,7 +33,7 @@ package enum ControlInput {
       let count = Glibc.read(descriptor, &piece, piece.count)
       if count < 0, errno == EINTR { continue }
       if count < 0, errno == EAGAIN {
-        // Somebody made the descriptor non-blocking for all who share it.
+        // Another process made the shared descriptor non-blocking.
         var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         _ = poll(&waiting, 1, -1)
         continue
@@ -47,7 +47,7 @@ package enum ControlInput {
     feed.finish()
   }
 
-  /// False when nobody takes commands any more.
+  /// False if commands are not taken any more.
   private static func pass(_ line: LineSplitter.Line, to feed: Feed) -> Bool {
     let command = parse(line)
     while true {

@@ -84,7 +84,7 @@ struct CastOutputOptions: ParsableArguments {
 
 /// `--listen`.
 package enum ListenOption {
-  /// A port must be said: a server on a port nobody asked for, on an address somebody did, is a surprise.
+  /// A port is required: an explicit address with an arbitrary port would be a surprise.
   package static func address(_ text: String) throws -> ListenAddress {
     let namesPort =
       text.last?.isNumber == true && (text.contains(":") || text.utf8.allSatisfy { (48...57).contains($0) })

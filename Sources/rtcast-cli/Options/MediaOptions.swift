@@ -148,7 +148,7 @@ extension MediaOptions {
   /// A preset's choice was parsed when the preset was taken.
   var audio: AudioChoice? { audioOption ?? preset?.audioSource.flatMap { try? AudioChoice(parsing: $0) } }
 
-  /// Nil: nobody limits it.
+  /// The maximum frame rate; nil: unlimited.
   var maximumFrameRate: Double? { fps?.value ?? preset?.frameRate }
 
   func frameRate(otherwise standard: FrameRate) -> Double { maximumFrameRate ?? standard.value }

@@ -1,6 +1,6 @@
 import RTCPrimitives
 
 extension String {
-  /// Somebody else's text, without what would drive the terminal, and not longer than a message.
+  /// The foreign text without control characters, and no longer than a message.
   var printable: String { foreignText() }
 }

@@ -2,8 +2,8 @@ import Glibc
 import RTCNet
 import Synchronization
 
-/// Standard output or standard error, which nobody waits for: what its reader does not take at once is kept up to a bound,
-/// beyond which whole lines are left out. A reader that stops reading must not stop a cast. Any thread.
+/// Standard output or standard error, without blocking: output that its reader does not take at once is buffered up to
+/// a limit, beyond which whole lines are left out. A reader that stops reading must not stop a cast. Any thread.
 package final class StandardStream: Sendable {
   /// Standard output of this process.
   static let output = StandardStream(STDOUT_FILENO)

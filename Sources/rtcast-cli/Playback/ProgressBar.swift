@@ -5,7 +5,7 @@ import RTCPrimitives
 package struct ProgressBar: Hashable, Sendable {
   /// Seconds.
   package var position: Double
-  /// Seconds; nil when nobody knows.
+  /// The duration in seconds; nil if unknown.
   package var duration: Double?
   package var isPaused: Bool
   package var isMuted: Bool

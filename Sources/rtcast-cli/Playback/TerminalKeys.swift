@@ -6,7 +6,7 @@ import Synchronization
 enum TerminalKeys {
   private static let before = Mutex<termios?>(nil)
 
-  /// True when somebody can type.
+  /// Whether standard input is a terminal.
   static var isPossible: Bool { isatty(STDIN_FILENO) == 1 }
 
   /// Keys as they are typed, until `restore`. Once per process.

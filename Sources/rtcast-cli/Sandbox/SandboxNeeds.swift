@@ -36,7 +36,8 @@ struct SandboxNeeds {
         LauncherDuties.Role(name: DecoderHostCommand.name, environment: IsolatedDecoders.environment))
     }
     if let isolatedPlugins {
-      // The launcher, which nobody can talk out of it, says which plugins: the rest of the program may be somebody else's.
+      // The launcher names the plugins and cannot be persuaded otherwise, as the rest of the program may be
+      // compromised.
       duties.roles.append(
         LauncherDuties.Role(
           name: PluginHostCommand.name, arguments: ["--only", "--"] + isolatedPlugins,

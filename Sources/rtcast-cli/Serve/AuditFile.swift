@@ -6,7 +6,7 @@ import Synchronization
 
 /// The file of `--audit`: a line of JSON for each access decision, appended.
 final class AuditFile: Sendable {
-  // Without waiting: a pipe that nobody reads holds no server up.
+  // Non-blocking: a pipe without a reader must not block the server.
   static let flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK
   static let mode: mode_t = 0o600
 

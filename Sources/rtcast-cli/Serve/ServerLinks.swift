@@ -17,7 +17,7 @@ struct ServerLinks {
   let token: String?
   /// SHA-256 of the certificate; nil: plain HTTP.
   let fingerprint: String?
-  /// Nobody but this machine reaches it.
+  /// Whether only this machine can reach it.
   let isLoopback: Bool
 
   init(

@@ -10,7 +10,7 @@ struct AIMDRateControl {
   static let decrease = 0.85
   /// Growth a second.
   private static let increase = 0.08
-  /// The rate does not grow beyond what arrives times this: nobody has shown that it would.
+  /// The maximum rate as a multiple of the arrival rate: more is not proved.
   static let headroom = 1.5
   private static let headroomOffset = 10_000.0
   /// Growth per second near the capacity: one packet each 200 ms, independent of the round-trip time, so that near and

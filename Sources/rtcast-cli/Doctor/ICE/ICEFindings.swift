@@ -176,7 +176,7 @@ package struct ICEFindings: Sendable {
 
   /// The kind of NAT that the answers suggest (RFC 5780 §4), as far as servers with different addresses show it.
   package enum Mapping: String, Sendable {
-    /// Nobody has said how we are seen.
+    /// No server has reported our address.
     case unknown
     /// Servers see an address of this machine.
     case none
