@@ -2,7 +2,7 @@
 public enum SignalingFault: Sendable, Hashable {
   /// The caller: the request makes no sense.
   case caller
-  /// The network's: no such host, nobody answers.
+  /// The network: no such host, no answer.
   case network
   /// The other side is there and says no.
   case permission

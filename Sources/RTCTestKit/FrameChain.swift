@@ -8,7 +8,7 @@ package struct FrameChain: Sendable {
   package private(set) var keyFrames = 0
   /// Frames whose bytes are not what left, or that came twice or out of order.
   package private(set) var damaged = 0
-  /// Frames that are not key frames and whose predecessor was not handed over: a decoder would show rubbish.
+  /// Frames that are not key frames and whose predecessor was not delivered: a decoder would show garbage.
   package private(set) var undecodable = 0
 
   /// Judges frames of `SyntheticVideo`, in order of arrival.

@@ -25,7 +25,7 @@ package struct NetworkEmulator {
   package struct Counters: Hashable, Sendable {
     /// Given to `send`.
     package internal(set) var sent = 0
-    /// Handed out by `nextDelivery`, duplicates included.
+    /// Datagrams returned by `nextDelivery`, duplicates included.
     package internal(set) var delivered = 0
     /// Lost by chance, in bursts or alone.
     package internal(set) var lost = 0
@@ -81,7 +81,7 @@ package struct NetworkEmulator {
     }
   }
 
-  /// Takes in all datagrams of a batch.
+  /// Sends all datagrams of a batch.
   package mutating func send(_ batch: borrowing DatagramBatch, direction: Direction, now: Timestamp) {
     for i in 0..<batch.count {
       send(batch.datagram(i), route: batch.entries[i].route, direction: direction, now: now)

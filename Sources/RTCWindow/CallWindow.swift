@@ -97,11 +97,11 @@ public final class CallWindow: Sendable {
 
   /// How often the window has been drawn.
   package var drawings: Int { board.drawings }
-  /// The pictures that were handed to the renderer so far, by the format they came in and the one they were handed on in.
+  /// The pictures passed to the renderer so far, by the format they arrived in and the one they were passed on in.
   package var uploads: [PictureUpload: Int] { board.uploads }
 }
 
-/// The way of a picture to the renderer: handed on as it came, or turned to packed RGB before.
+/// The form of a picture for the renderer: unchanged, or converted to packed RGB.
 package struct PictureUpload: Hashable, Sendable {
   /// The frame's format.
   package var source: PixelFormat

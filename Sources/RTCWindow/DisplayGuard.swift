@@ -75,7 +75,7 @@ enum DisplayGuard {
 
   private static var isOurs: Bool { UInt(pthread_self()) == owner.load(ordering: .acquiring) }
 
-  /// The handlers before ours; the lock is free, as nobody calls Xlib under it.
+  /// The handlers before ours; the lock is free, as Xlib is never called under it.
   fileprivate static func error(_ display: UnsafeMutablePointer<Display>?, _ event: UnsafeMutablePointer<XErrorEvent>?)
     -> Int32
   {

@@ -46,7 +46,7 @@ public final class AccessGate: Sendable {
   /// A gate that admits every client to everything.
   public static func open() -> AccessGate { AccessGate() }
 
-  /// A secret that nobody has yet.
+  /// A gate with a new secret.
   public static func fresh() -> AccessGate { AccessGate(secret: .fresh()) }
 
   // MARK: - Letting in
@@ -93,7 +93,7 @@ public final class AccessGate: Sendable {
     return expected.bytes.count < Self.shortestStrongSecret
   }
 
-  /// Bytes of a secret that nobody can guess at any rate that a network carries.
+  /// Bytes of a secret that cannot be guessed at any rate that a network carries.
   package static let shortestStrongSecret = 16
 
   private func check(
@@ -108,7 +108,7 @@ public final class AccessGate: Sendable {
     guard link.right == right else { throw .otherRight(link.right) }
     guard right == .call, let peer else { return .link(link) }
     if let name = link.name, name != peer { throw .otherName(name) }
-    // A link that includes the name was signed by somebody who knew that the name has a token of its own.
+    // The owner who signed a link with the name knew that the name has a token of its own.
     if own != nil, link.name == nil { throw .wrong }
     return .link(link)
   }

@@ -10,7 +10,7 @@ public struct AccessToken: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// A new one that nobody can guess: 130 random bits in 26 letters and digits.
+  /// A new token that cannot be guessed: 130 random bits in 26 letters and digits.
   public static func fresh() -> AccessToken {
     var generator = SystemRandomNumberGenerator()
     let letters = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)

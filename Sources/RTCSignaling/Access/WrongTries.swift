@@ -6,8 +6,8 @@ struct WrongTries: Sendable {
   /// Wrong tries at once, and seconds for one to be forgotten.
   static let burst = 10.0
   static let secondsEach = 2.0
-  /// Tries a second that are looked at all the same, and at once, where the secret could be guessed: enough for everybody behind
-  /// one address who has the right one, and too few for guessing six letters within a year.
+  /// The number of tries per second that are checked all the same if the secret could be guessed: enough for all
+  /// clients with the right secret behind one address, and too few to guess six letters within a year.
   static let looksPerSecond = 5.0
   static let looks = 10.0
 

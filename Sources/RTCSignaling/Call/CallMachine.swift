@@ -222,7 +222,7 @@ package struct CallMachine: Sendable {
     }
   }
 
-  /// Somebody calls.
+  /// A peer rings.
   private mutating func rung(_ party: CallParty, _ now: Timestamp) {
     guard party.peer != me else { return }
     switch stage {

@@ -4,7 +4,7 @@ public struct CallParty: Sendable, Hashable {
   public var peer: String
   /// The identifier of the call, chosen by the caller; distinguishes calls with the same peer.
   public var call: String
-  /// The room both are in, where nobody rings.
+  /// The room of both peers, where calls do not ring.
   public var room: String?
 
   /// Makes a party of a call.
@@ -94,7 +94,7 @@ public enum CallEnd: Error, Sendable, Hashable {
   /// The hub was lost for good before the call was established.
   case signalingLost(String)
 
-  /// True when somebody ended the call on purpose.
+  /// Whether one side ended the call on purpose.
   public var isRegular: Bool {
     switch self {
     case .hungUp, .hungUpRemotely: true

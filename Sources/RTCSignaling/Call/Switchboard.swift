@@ -37,9 +37,9 @@ package struct Switchboard: Sendable {
     case refused(HubRefusal)
     /// The members of a room before our arrival.
     case peers(room: String, [String])
-    /// Somebody entered a room that we are in.
+    /// A peer has entered a room that we are in.
     case peerJoined(room: String, peer: String)
-    /// Somebody left it.
+    /// A peer has left the room.
     case peerLeft(room: String, peer: String)
     /// Signaling has ended for good; the sentence gives the reason.
     case signalingEnded(String)
@@ -66,9 +66,9 @@ package struct Switchboard: Sendable {
     case join(String)
     /// Leaves a room and ends its calls.
     case leave(String)
-    /// Somebody is in the room with us, or no longer.
+    /// A peer is in the room with us.
     case present(room: String, peer: String)
-    /// Somebody is in the room no longer.
+    /// A peer is not in the room any more.
     case absent(room: String, peer: String)
     /// The hub does not let us in; the sentence says why.
     case notAdmitted(room: String, String)
@@ -237,7 +237,7 @@ package struct Switchboard: Sendable {
     actions.append(.leave(room))
   }
 
-  /// The newcomer calls everybody who is there. After the hub was away, those it is not in a call with.
+  /// The newcomer calls every member. After the hub was away, those without a call.
   private mutating func arrived(_ room: String, _ peers: [String], _ now: Timestamp) {
     guard rooms[room] != nil else { return }
     for gone in rooms[room]?.peers ?? [] where !peers.contains(gone) {

@@ -170,7 +170,7 @@ extension HTTPReply {
       + lines.joined()
   }
 
-  /// A name that nobody else has been given, as bare text.
+  /// A name that was given to no other client, as plain text.
   package static func freeName(_ name: String) -> HTTPReply {
     HTTPReply(
       status: 200, headers: ["Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"],

@@ -26,7 +26,7 @@ package struct RequestRouter: Sendable {
     case snapshot(by: AccessGrant, client: String? = nil)
     /// Figures for Prometheus.
     case metrics
-    /// A name that nobody has, for PeerJS.
+    /// A free name, for PeerJS.
     case freeName
     /// The names at the hub, for clients with the hub's token.
     case peerNames(key: String)

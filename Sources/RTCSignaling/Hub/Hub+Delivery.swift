@@ -14,7 +14,7 @@ extension Hub {
       try hold(Held(relay: relay, from: sender, expiry: returnsUntil))
     case nil:
       guard connections[id]?.dialect == .peerJS else { throw .unknownPeer(relay.to) }
-      // Nobody waits for a goodbye.
+      // A `bye` need not be delivered later.
       if case .bye = relay.body { return }
       guard (try? HubName.peer(relay.to)) != nil else { throw .unknownPeer(relay.to) }
       try hold(Held(relay: relay, from: sender, expiry: now + configuration.limits.peerJSExpiry))

@@ -13,7 +13,7 @@ extension Hub {
     }
   }
 
-  /// Whether a connection still has somebody at its other end.
+  /// Checks whether the client of a connection still answers.
   private mutating func check(_ id: HubConnectionID, _ now: Timestamp) {
     guard let connection = connections[id] else { return }
     let limits = configuration.limits

@@ -48,7 +48,7 @@ package struct Hub: Sendable {
     var rooms: [String] = []
   }
 
-  /// A message that waits for somebody who is not there.
+  /// A message that waits for an absent peer.
   struct Held {
     var relay: HubRelay
     var from: String
@@ -68,7 +68,7 @@ package struct Hub: Sendable {
   var peers: [String: Peer] = [:] {
     didSet { if peers.count != listedPeers.of { listedPeers = (nil, peers.count) } }
   }
-  /// The names that others see, in their order, once somebody asked; and of how many.
+  /// The listed names, sorted, once requested; and the number of names then.
   private(set) var listedPeers: (names: [String]?, of: Int) = (nil, 0)
   /// Members in the order they came; no room is empty.
   var rooms: [String: [String]] = [:]

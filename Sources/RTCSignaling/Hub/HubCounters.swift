@@ -6,7 +6,7 @@ public struct HubCounters: Sendable, Equatable {
   public var peers = 0
   /// The peers whose connection broke and that may return.
   public var absentPeers = 0
-  /// Rooms with somebody in them.
+  /// Rooms with members.
   public var rooms = 0
   /// Pairs of clients of different dialects with calls between them.
   public var bridges = 0

@@ -24,7 +24,7 @@ package enum HubFault: Error, Hashable, Sendable {
   case notAdmitted(AccessRefusal)
   /// A secret too short to guard a name.
   case weakSecret
-  /// Nobody has that name.
+  /// No peer has that name.
   case unknownPeer(String)
   /// The other one speaks a dialect that has no words for this.
   case incompatible(String)
@@ -50,7 +50,7 @@ package enum HubFault: Error, Hashable, Sendable {
   case tooSlow
   /// Too many refused messages; the connection is closed.
   case tooManyFaults
-  /// Somebody with the secret of the name came back on another connection.
+  /// A client with the secret of the name came back on another connection.
   case replaced
   /// The hub ends.
   case shuttingDown
@@ -139,8 +139,8 @@ package enum HubFault: Error, Hashable, Sendable {
     }
   }
 
-  /// How much of a connection's patience it costs. Guessing tokens and secrets costs more; that somebody has gone is not
-  /// the sender's fault.
+  /// The cost for the connection's fault limit. Guessing tokens and secrets costs more; a missing receiver is not the
+  /// sender's fault.
   var weight: Double {
     switch self {
     case .unknownPeer, .incompatible, .roomFull, .tooManyFollowers: 0

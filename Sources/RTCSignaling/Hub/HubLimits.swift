@@ -14,16 +14,16 @@ public struct HubLimits: Sendable, Equatable {
   public var registrationBurst = 256.0
   /// New names a second of one network, for long.
   public var registrationsPerSecond = 8.0
-  /// Calls that one network may begin at once, and a second for long, this machine excepted: each may ring at somebody's. In a room
-  /// of 32 people each calls each other, which is 496 calls.
+  /// Calls that one network may begin at once, and per second in the long run, except this machine: each may ring at a
+  /// peer. In a room of 32 people each calls each other, which is 496 calls.
   public var callBurst = 1024.0
   /// Calls a second of one network, for long.
   public var callsPerSecond = 32.0
   /// Maximum number of names, including those kept for owners whose connection broke.
   public var peers = 2048
-  /// Rooms with somebody in them.
+  /// Maximum number of rooms with members.
   public var rooms = 512
-  /// Members of one room. Where everybody calls everybody a large one helps nobody, but some rooms only show who is there.
+  /// Members of one room. A large room of calls is of no use, but some rooms only show their members.
   public var roomMembers = 256
   /// Rooms that one peer is in.
   public var roomsPerPeer = 8

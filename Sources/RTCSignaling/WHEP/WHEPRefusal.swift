@@ -10,7 +10,7 @@ public enum WHEPRefusal: Error, Sendable, Equatable {
   case streamNotNamed([String])
   /// No session has this identifier: 404.
   case noSuchSession
-  /// Somebody publishes under the name.
+  /// The name has a publisher already.
   case streamTaken(String)
   /// The relay has as many streams as it takes: 503.
   case tooManyStreams(limit: Int)

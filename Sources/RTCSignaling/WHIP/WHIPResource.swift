@@ -107,7 +107,7 @@ struct WHIPResource: Sendable {
     return count < spellings(for: patch).count ? .again : without(patch)
   }
 
-  /// RFC 9725 §4.5 asks nobody to redirect PATCH and DELETE; some do.
+  /// RFC 9725 §4.5 does not require redirects of PATCH and DELETE; some servers send them.
   private mutating func follow(_ response: WHIPResponse, _ patch: Patch) -> Verdict {
     guard move(response) else { return without(patch) }
     return .again

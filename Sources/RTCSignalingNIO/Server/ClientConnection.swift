@@ -294,7 +294,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     registry.endQuestion(isOffer: isOffer)
     if case .unopened(_, let opening) = outcome { giveBack(opening) }
     guard case .waiting(let exchange, number) = phase else {
-      // Nobody is there any more to learn of the session.
+      // The client has gone, so the session is closed.
       if case .opened(let answer, let opening, _) = outcome { abandon(answer, opening) }
       return
     }
@@ -327,7 +327,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     registry.gate.giveBack(opening.grant, client: opening.client, now: .now)
   }
 
-  /// Ends a session that was opened and is nobody's.
+  /// Ends an opened session without a client.
   private func abandon(_ answer: WHEPAnswer, _ opening: Opening) {
     giveBack(opening)
     guard let sessions = registry.sessions(at: opening.door) else { return }

@@ -36,7 +36,7 @@ package final class WebSocketConnection: ChannelInboundHandler {
     reader = WebSocketReader(expectsMask: role == .server, messageBytes: messageBytes)
   }
 
-  /// Nobody has said goodbye.
+  /// Whether no side has sent a close frame.
   private var maySend: Bool {
     switch phase {
     case .open, .deaf: true

@@ -16,7 +16,7 @@ package final class GatheringHost {
   package var taker: (([UInt8], Route) -> Void)?
   /// Called when the gatherer's candidates have changed.
   package var candidatesChanged: (() -> Void)?
-  /// Received datagrams for nobody.
+  /// Received datagrams that do not belong to the gatherer.
   package private(set) var received: [(bytes: [UInt8], route: Route)] = []
   private unowned let world: NATWorld
   private var batch = DatagramBatch(capacity: 16 * 1024)

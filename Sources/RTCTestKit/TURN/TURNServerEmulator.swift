@@ -45,7 +45,7 @@ package struct TURNServerEmulator {
     package var capacity = Int.max
     /// False: ChannelBind is refused.
     package var hasChannels = true
-    /// Peers that nobody may exchange datagrams with.
+    /// Peers with which no client may exchange datagrams.
     package var forbiddenPeers: Set<IPAddress> = []
     /// The server to which clients that want an allocation are redirected.
     package var alternate: SocketAddress?

@@ -14,15 +14,15 @@ public enum HubClientEvent: Sendable, Hashable {
   case bye(from: String, reason: String?, call: String?)
   /// The members of a room at our arrival; the newcomer calls them. Repeated after a connection was lost.
   case peers(room: String, [String])
-  /// Somebody entered a room that we are in.
+  /// A peer has entered a room that we are in.
   case peerJoined(room: String, peer: String)
-  /// Somebody left it.
+  /// A peer has left the room.
   case peerLeft(room: String, peer: String)
   /// The other peers at the hub, after `list` or `follow`; repeated to followers after a connection was lost.
   case present([String])
   /// A peer has arrived; reported to followers.
   case peerArrived(String)
-  /// Somebody left the hub.
+  /// A peer has left the hub.
   case peerGone(String)
   /// The hub refused a message, or could not deliver it.
   case refused(HubRefusal)
@@ -103,11 +103,11 @@ public enum HubClientError: Error, Sendable, Hashable {
   case notAHub(HubAddress, status: Int)
   /// The hub wants a token, or another.
   case badToken(hadToken: Bool)
-  /// The link that was shown lets nobody in, or no longer; the hub's sentence says why.
+  /// The link is not valid, or not any more; the hub's sentence gives the reason.
   case linkRefused(String)
   /// Another peer has the name.
   case nameTaken(String)
-  /// Somebody with this client's secret registered on another connection.
+  /// A client with this client's secret registered on another connection.
   case replaced
   /// Any other refusal.
   case refused(HubRefusal)

@@ -111,8 +111,8 @@ public struct HubSession: Sendable {
 
   /// - Parameters:
   ///   - name: nil lets the hub choose one.
-  ///   - secret: 16 to 128 characters that nobody can guess; by it the name is resumed.
-  ///   - isListed: whether others see this client among who is there.
+  ///   - secret: 16 to 128 unguessable characters, with which the name is resumed.
+  ///   - isListed: whether others see this client in the list of peers.
   ///   - seed: for the pauses.
   public init(
     address: HubAddress, name: String?, token: String?, secret: String, isListed: Bool = true,
@@ -339,7 +339,7 @@ public struct HubSession: Sendable {
     queuedBytes = 0
   }
 
-  /// Why a signed link lets nobody in, or no longer.
+  /// The reasons for refusing a signed link.
   private static let linkCodes: Set = [
     "link-expired", "link-too-early", "link-used-up", "link-revoked", "link-for-other",
   ]
