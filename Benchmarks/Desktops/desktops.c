@@ -9,6 +9,8 @@
  *     drag       a window is dragged over the page, 30 times a second
  *     video      a film plays beside the page, at 30 pictures a second
  *     slides     a slide replaces the page every three seconds
+ *     lecture    the same, and the bar code changes 30 times a second, as a clock of the presenter would
+ *     lines      thin lines turn on white in the place of the page, 30 times a second
  *     editor     a dark editor is typed in at 10 letters a second, and paged every six seconds
  *     terminal   a terminal prints 30 coloured lines a second
  *
@@ -33,7 +35,7 @@ enum { WIDTH = 1920, HEIGHT = 1080, CODE_X = 16, CODE_Y = 16, CELL = 16, COLUMNS
 /* The large window on the left: page, editor, terminal or slides. */
 enum { LEFT = 40, TOP = 110, WIDE = 1180, TALL = 900, LINE = 18, LINES = TALL / LINE, LETTER = 8, MOST_LETTERS = WIDE / LETTER - 8 };
 enum { PAGE_TALL = 5400, PIXELS_A_STEP = 6 };
-enum { LETTERS_A_PAGE = 60, LINES_A_PAGE = 12, PICTURES_A_SLIDE = 15 };
+enum { LETTERS_A_PAGE = 60, LINES_A_PAGE = 12, PICTURES_A_SLIDE = 15, PICTURES_A_LECTURE_SLIDE = 90 };
 /* The terminal on the right, in cells of 7 x 16 pixels. */
 enum { SHELL_X = 1260, SHELL_Y = 110, SHELL_WIDE = 620, SHELL_TALL = 420, SHELL_COLUMNS = 86, SHELL_ROWS = 26 };
 enum { FILM_X = 1250, FILM_Y = 560, FILM_WIDE = 640, FILM_TALL = 360 };
@@ -244,12 +246,10 @@ static XRectangle draw_terminal(uint32_t id, int isFirst) {
   return (XRectangle){LEFT, TOP, WIDE, TALL};
 }
 
-static XRectangle draw_slides(uint32_t id, int isFirst) {
+static XRectangle draw_slide(uint32_t slide) {
   static const unsigned grounds[] = {0xffffff, 0x103a5c, 0xfdf6e3, 0x5c1030}, ink[] = {0x202020, 0xffffff, 0x586e75, 0xffe0a0};
   static const unsigned bars[] = {0xd00000, 0x0060d0, 0x00a040, 0xf0a000};
-  uint32_t slide = id / PICTURES_A_SLIDE;
   char string[96];
-  if (!isFirst && id % PICTURES_A_SLIDE != 0) return (XRectangle){0, 0, 0, 0};
   number = slide * 2654435761u + 99;
   fill(screen, grounds[slide % 4], LEFT, TOP, WIDE, TALL);
   snprintf(string, sizeof string, "Slide %u: what a frame costs", slide);
@@ -270,12 +270,35 @@ static XRectangle draw_slides(uint32_t id, int isFirst) {
   return (XRectangle){LEFT, TOP, WIDE, TALL};
 }
 
+static XRectangle draw_slides(uint32_t id, int isFirst) {
+  return isFirst || id % PICTURES_A_SLIDE == 0 ? draw_slide(id / PICTURES_A_SLIDE) : (XRectangle){0, 0, 0, 0};
+}
+
+static XRectangle draw_lecture(uint32_t id, int isFirst) {
+  return isFirst || id % PICTURES_A_LECTURE_SLIDE == 0 ? draw_slide(id / PICTURES_A_LECTURE_SLIDE) : (XRectangle){0, 0, 0, 0};
+}
+
+static XRectangle draw_lines(uint32_t id, int isFirst) {
+  static const unsigned ink[] = {0x202020, 0xcc0000, 0x0060d0, 0x008000};
+  (void)isFirst;
+  fill(screen, 0xffffff, LEFT, TOP, WIDE, TALL);
+  XSetLineAttributes(display, context, 2, LineSolid, CapButt, JoinMiter);
+  for (int i = 0; i < 36; i++) {
+    double angle = id / 40.0 * (1 + i % 5 / 5.0) + i * 0.7, x = LEFT + 60 + i % 9 * 125, y = TOP + 90 + i / 9 * 220;
+    XSetForeground(display, context, ink[i % 4]);
+    XDrawLine(display, screen, context, (int)lround(x - 55 * cos(angle)), (int)lround(y - 85 * sin(angle)), (int)lround(x + 55 * cos(angle)),
+              (int)lround(y + 85 * sin(angle)));
+  }
+  return (XRectangle){LEFT, TOP, WIDE, TALL};
+}
+
 static const struct Mode {
   const char *name;
   double rate;
   XRectangle (*draw)(uint32_t id, int isFirst);
 } modes[] = {{"static", 1, draw_static}, {"typing", 10, draw_typing}, {"scroll", 30, draw_scroll}, {"drag", 30, draw_drag},
-             {"video", 30, draw_video},  {"slides", 5, draw_slides},  {"editor", 10, draw_editor}, {"terminal", 30, draw_terminal}};
+             {"video", 30, draw_video},  {"slides", 5, draw_slides},  {"lecture", 30, draw_lecture}, {"lines", 30, draw_lines},
+             {"editor", 10, draw_editor}, {"terminal", 30, draw_terminal}};
 
 /* The bar code, and what is shown */
 

@@ -12,6 +12,8 @@ struct Screen {
 
   /// What it shows now.
   let pixels = Screen.memory(Screen.area)
+  /// What it showed when a picture was captured last.
+  let captured = Screen.memory(Screen.area)
   /// The pages that fill all of it, by name.
   private(set) var wholePages: [(name: String, pixels: UnsafeMutablePointer<UInt32>)] = []
   private let tallPage: UnsafeMutablePointer<UInt32>
@@ -69,7 +71,7 @@ struct Screen {
 
   /// Shows picture `number` of a film: waves that move, and grain; returns where.
   func film(_ number: Int) -> PixelRect {
-    let rect = PixelRect(x: 1250, y: 560, width: 640, height: 360)
+    let rect = Self.filmArea
     func wave(_ count: Int, _ length: Double, _ shift: Double, _ height: Double) -> [Int] {
       (0..<count).map { Int(height * sin((Double($0) + Double(number) * shift) / length)) }
     }
@@ -90,9 +92,72 @@ struct Screen {
     return rect
   }
 
+  /// Where the film plays.
+  static let filmArea = PixelRect(x: 1250, y: 560, width: 640, height: 360)
+
+  /// Draws step `number` of thin lines that turn on white in the place of the page; returns where.
+  func turnLines(_ number: Int) -> PixelRect {
+    let rect = Self.page
+    fill(rect, 0xffffff)
+    for index in 0..<36 {
+      let angle = Double(number) / 40 * (1 + Double(index % 5) / 5) + Double(index) * 0.7
+      let (x, y) = (rect.x + 60 + index % 9 * 125, rect.y + 90 + index / 9 * 220)
+      let ink = [UInt32(0x20_2020), 0xcc_0000, 0x00_60d0, 0x00_8000][index % 4]
+      for step in stride(from: -85.0, to: 85, by: 0.5) {
+        let (px, py) = (x + Int(cos(angle) * step), y + Int(sin(angle) * step))
+        guard px > rect.x, px < rect.maxX - 1, py > rect.y, py < rect.maxY - 1 else { continue }
+        pixels[py * Self.size.width + px] = ink
+        pixels[py * Self.size.width + px + 1] = ink
+      }
+    }
+    return rect
+  }
+
+  /// Shows slide `number` in the place of the page: some lines of letters, and bars; returns where.
+  func showSlide(_ number: Int) -> PixelRect {
+    let rect = Self.page
+    let (ground, ink) = [(UInt32(0xffffff), UInt32(0x202020)), (0x10_3a5c, 0xffffff), (0xfd_f6e3, 0x58_6e75)][number % 3]
+    fill(rect, ground)
+    for line in 0..<14 {
+      // Letters of a page, in the slide's colours.
+      for y in 0..<17 {
+        for x in 0..<(500 + (number * 7 + line * 131) % 500) {
+          let shade = tallPage[((number * 14 + line) * 17 + 4 + y) % tallRows * rect.width + x] & 255
+          let target = (rect.y + 60 + line * 30 + y) * Self.size.width + rect.x + 60 + x
+          if shade < 128 { pixels[target] = ink }
+        }
+      }
+    }
+    for bar in 0..<8 {
+      let tall = 40 + (number * 97 + bar * 61) % 320
+      fill(
+        PixelRect(x: rect.x + 100 + bar * 120, y: rect.maxY - 60 - tall, width: 80, height: tall),
+        [0xd0_0000, 0x00_60d0, 0x00_a040, 0xf0_a000][bar % 4])
+    }
+    return rect
+  }
+
+  /// Changes the counter; returns where.
+  func count(_ number: Int) -> PixelRect {
+    for y in Self.counter.y..<Self.counter.maxY {
+      for x in 0..<Self.counter.width {
+        let isSet = number &* 2_654_435_761 >> (x / 16 + (y - Self.counter.y) / 16) & 1 == 1
+        pixels[y * Self.size.width + Self.counter.x + x] = isSet ? 0xffffff : 0
+      }
+    }
+    return Self.counter
+  }
+
+  private func fill(_ rect: PixelRect, _ colour: UInt32) {
+    for y in rect.y..<rect.maxY {
+      (pixels + y * Self.size.width + rect.x).update(repeating: colour, count: rect.width)
+    }
+  }
+
   func frame(damage: [PixelRect]?, at time: Timestamp) -> VideoFrame {
+    captured.update(from: pixels, count: Self.area)
     let buffer = PixelBuffer(
-      format: .bgra, size: Self.size, planes: [(UnsafeRawPointer(pixels), Self.size.width * 4)], release: {})!
+      format: .bgra, size: Self.size, planes: [(UnsafeRawPointer(captured), Self.size.width * 4)], release: {})!
     return VideoFrame(buffer: buffer, captureTime: time, damage: damage, colorSpace: .sRGB)
   }
 

@@ -2,7 +2,9 @@
 // over a simulated link. One line a phase: frames a second, gaps, delays, the queue, the rate over windows, PSNR.
 //
 // EncoderBenchmark SCENARIO… [--codec vp8|vp9|vp9-444|av1|av1-444|h264|h264-444] [--pictures FOLDER] [--lag MS] [--frames]
-//   [--hint detail|text|motion] [--busy FACTOR] [--wobble SHARE] [--threads N] [--table]
+//   [--hint detail|text|motion] [--busy FACTOR] [--wobble SHARE] [--threads N] [--fps N] [--table]
+//
+// Contents change 30 times a second; `--fps` says how often they are captured, at most.
 //
 // `--table` prints Markdown rows for Benchmarks/RESULTS.md instead, which Benchmarks/Encoders/compare.py collects.
 
@@ -36,7 +38,7 @@ func fixed(_ value: Double, _ digits: Int = 1) -> String {
     + String(repeating: "0", count: digits - fraction.count) + fraction
 }
 
-enum Content { case scroll, rest, typing, film, change(Int) }
+enum Content { case scroll, rest, typing, film, lines, slides, change(Int) }
 
 struct Phase {
   var length: TimeDelta
@@ -66,6 +68,11 @@ let scenarios: [String: [Phase]] = [
   "start-600": [phase(10, 600, .rest)], "start-6000": [phase(3, 6000, .rest)],
   "film-1000": [phase(0.5, 1000, .rest), phase(12, 1000, .film), phase(4, 1000, .rest)],
   "film-2500": [phase(0.5, 2500, .rest), phase(10, 2500, .film), phase(4, 2500, .rest)],
+  "film-6000": [phase(2, 6000, .rest), phase(10, 6000, .film), phase(4, 6000, .rest)],
+  "lines-2500": [phase(2, 2500, .rest), phase(10, 2500, .lines), phase(4, 2500, .rest)],
+  "lines-6000": [phase(2, 6000, .rest), phase(10, 6000, .lines), phase(4, 6000, .rest)],
+  "slides-2500": [phase(2, 2500, .rest), phase(12, 2500, .slides), phase(4, 2500, .rest)],
+  "slides-6000": [phase(2, 6000, .rest), phase(12, 6000, .slides), phase(4, 6000, .rest)],
   "typing-600": [phase(30, 600, .rest), phase(5, 600, .typing)],
 ]
 
@@ -78,6 +85,8 @@ final class Run {
     var psnr: Double
     /// Of the page of text.
     var page: Double
+    /// Of where the film plays.
+    var film: Double
     /// Of red, green and blue.
     var colour: Double
     var milliseconds: Double
@@ -94,6 +103,7 @@ final class Run {
   var coded: [Coded] = []
   var now = Timestamp.zero
   var row = 0
+  private var slidesBegin = 0
   var queueMilliseconds: [(time: Timestamp, queue: Double)] = []
   private let truth = InputPicture(size: Screen.size)
 
@@ -139,7 +149,9 @@ final class Run {
 
   func run() throws {
     let end = Timestamp.zero + phases.reduce(TimeDelta.zero) { $0 + $1.length }
-    var nextCapture = Timestamp.zero
+    var (nextDraw, nextCapture) = (Timestamp.zero, Timestamp.zero)
+    let captureInterval = TimeDelta.microseconds(Int64(999_990 / (option("--fps").flatMap { Double($0) } ?? 30)))
+    var (pending, isFirst) = ([PixelRect](), true)
     var frameNumber = 0
     var shownPhase = -1
     screen.show(wholePage: 0)
@@ -152,14 +164,18 @@ final class Run {
         by: 0.95 - wobble * (0.5 + 0.5 * sin(Double(now.nanoseconds) / 1e9 * 3)))
       controls.drained = now + rate.time(forBytes: Int(link.queuedBytes))
       stage.apply(controls)
-      if now >= nextCapture {
-        nextCapture += .microseconds(33_333)
+      if now >= nextDraw {
+        nextDraw += .microseconds(33_333)
         let damage = draw(phases[index].content, isNew: shownPhase != index, number: frameNumber)
         shownPhase = index
         frameNumber += 1
-        if frameNumber == 1 || !damage.isEmpty {
-          try take(screen.frame(damage: frameNumber == 1 ? nil : damage, at: now))
-        }
+        for rect in damage where !pending.contains(rect) { pending.append(rect) }
+      }
+      if now >= nextCapture, isFirst || !pending.isEmpty {
+        nextCapture = max(nextCapture + captureInterval, now + captureInterval / 2)
+        try take(screen.frame(damage: isFirst ? nil : pending, at: now))
+        pending.removeAll()
+        isFirst = false
       }
       if let due = stage.nextDeadline(now: now), due <= now {
         let start = processorTime()
@@ -179,7 +195,12 @@ final class Run {
       row += 6
       screen.scroll(to: row)
       return [Screen.page, Screen.counter]
-    case .film: return [screen.film(number)]
+    case .film: return [screen.film(number), screen.count(number)]
+    case .lines: return [screen.turnLines(number), screen.count(number)]
+    case .slides:
+      if isNew { slidesBegin = number }
+      let isTurned = (number - slidesBegin) % 90 == 0
+      return (isTurned ? [screen.showSlide((number - slidesBegin) / 90)] : []) + [screen.count(number)]
     case .typing: return number % 6 == 0 ? [screen.type(number / 6)] : []
     case .change(let page):
       guard isNew else { return [] }
@@ -207,6 +228,7 @@ final class Run {
         time: now, bytes: frame.data.count, quantizer: frame.quantizer,
         psnr: shown.map { psnr($0, in: PixelRect(Screen.size)) } ?? 0,
         page: shown.map { psnr($0, in: Screen.page) } ?? 0,
+        film: shown.map { psnr($0, in: Screen.filmArea) } ?? 0,
         colour: shown.map { colourPSNR($0) } ?? 0,
         milliseconds: milliseconds, isCaptured: isCaptured))
   }
@@ -228,7 +250,7 @@ final class Run {
     let stride = shown.stride(ofPlane: 0)
     var sum = 0
     for y in rect.y..<rect.maxY {
-      let line = screen.pixels + y * Screen.size.width
+      let line = screen.captured + y * Screen.size.width
       var lineSum: Int32 = 0
       for x in rect.x..<rect.maxX {
         let pixel = line[x]
@@ -249,7 +271,7 @@ final class Run {
     let shift = shown.format == .i444 ? 0 : 1
     var sum = 0
     for y in 0..<Screen.size.height {
-      let line = screen.pixels + y * Screen.size.width
+      let line = screen.captured + y * Screen.size.width
       var lineSum = 0
       for x in 0..<Screen.size.width {
         let c = 298 * (Int(luma[y * stride + x]) - 16)
@@ -281,6 +303,7 @@ final class Run {
       }
       if case .change = phase.content { reportChange(from: start) }
       if case .film = phase.content { reportPage(from: start) }
+      reportShown(phase, from: start)
       if index == 0, name.hasPrefix("start") { reportChange(from: start) }
       start += phase.length
     }
@@ -374,6 +397,31 @@ final class Run {
       line += " \(mark) ms \(last.map { fixed($0.page) } ?? "–") (all \(last.map { fixed($0.psnr) } ?? "–")),"
     }
     print(line)
+  }
+
+  /// What was seen over the time of a phase, and what making it cost.
+  private func reportShown(_ phase: Phase, from start: Timestamp) {
+    let own = coded.filter { $0.time >= start && $0.time < start + phase.length }
+    guard let first = link.arrivals.firstIndex(where: { coded[$0.index].time >= start }), !own.isEmpty else { return }
+    let seen = link.arrivals[first...].filter { coded[$0.index].time < start + phase.length }
+    var luma: [(decibels: Double, time: Double)] = []
+    for (index, arrival) in seen.enumerated() {
+      let end = index + 1 < seen.count ? seen[index + 1].time : start + phase.length
+      let frame = coded[arrival.index]
+      let decibels = if case .film = phase.content { frame.film } else { frame.page }
+      luma.append((decibels, max(0, (end - arrival.time).seconds)))
+    }
+    let total = luma.reduce(0) { $0 + $1.time }
+    let mean = luma.reduce(0) { $0 + $1.decibels * $1.time } / max(0.001, total)
+    let fresh = own.filter(\.isCaptured)
+    let fine = fresh.map { if case .film = phase.content { $0.film } else { $0.page } }
+    let costs = fresh.map(\.milliseconds).sorted()
+    print(
+      "  shown: luma \(fixed(mean)) dB over time, \(fixed(fine.min() ?? 0)) at worst, of captured frames",
+      "\(fixed(fine.reduce(0, +) / Double(max(1, fine.count)))) dB;",
+      "\(own.count) frames for \(fresh.count) pictures,",
+      "\(fixed(own.reduce(0) { $0 + $1.milliseconds } / phase.length.seconds / 1000, 3)) cores,",
+      "p50 \(fixed(costs.isEmpty ? 0 : costs[costs.count / 2])) ms a picture")
   }
 
   private func reportFrames() {
