@@ -18,6 +18,8 @@ final class X11CaptureLoop {
   private static let hidingInterval = TimeDelta.milliseconds(300)
   /// A server of which nothing else is asked is asked this often whether it still answers.
   private static let aliveInterval = TimeDelta.seconds(1)
+  /// Only a frame that has to wait longer than this is announced, and announced again when it is so much later.
+  private static let shortestAnnouncement = TimeDelta.milliseconds(5)
   /// More pictures than this are not kept for a consumer that holds on to its frames.
   private static let memoryLimit = 4
 
@@ -41,6 +43,8 @@ final class X11CaptureLoop {
   private var isWholeNew = true
   /// What changed since the frame that the consumer had last.
   private var undelivered = DamageList()
+  /// When the next frame comes, as the consumer was told; nil: it was told nothing since the last.
+  private var announced: Timestamp?
   /// The pointer as the consumer saw it last.
   private var shownPointer: ShownPointer?
   /// Whether frames show the pointer; nil before the first.
@@ -189,10 +193,19 @@ final class X11CaptureLoop {
         grab(into: picture)
         continue
       }
+      announce(now)
       connection.flush()
       run.wait(until: nextDeadline(now))
     }
     return nil
+  }
+
+  /// Tells the consumer of a frame that waits for its turn, once for each frame unless it comes later than told.
+  private func announce(_ now: Timestamp) {
+    guard let grab = clock.nextGrab, grab > now + Self.shortestAnnouncement else { return }
+    if let announced, grab < announced + Self.shortestAnnouncement { return }
+    announced = grab
+    consumer.captureWillDeliver(at: grab)
   }
 
   private func nextDeadline(_ now: Timestamp) -> Timestamp? {
@@ -413,6 +426,7 @@ final class X11CaptureLoop {
     undelivered.removeAll()
     shownPointer = pointer
     noteDrawing(frame: now)
+    announced = nil
     let buffer = picture.memory.lease { [run] in run.wake() }
     consumer.consume(VideoFrame(buffer: buffer, captureTime: now, damage: changes, colorSpace: .sRGB))
   }

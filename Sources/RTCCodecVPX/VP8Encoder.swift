@@ -38,6 +38,8 @@ package final class VP8Encoder: VideoEncoder {
   private var unfollowed: Timestamp?
   /// Changes were left out since the last frame because what was made before had not left: the rate is not what it was.
   private var isHeld = false
+  /// When the next picture will have come; nil while none is announced.
+  private var nextPicture: Timestamp?
   /// The weight of the changes that were coded last.
   private var codedWeight = 0.0
   /// What was coded last, to find in the next picture what only moved; nil for `motion`, where next to nothing does.
@@ -60,6 +62,9 @@ package final class VP8Encoder: VideoEncoder {
   private static let refinementInterval = (rest: TimeDelta.milliseconds(30), movement: TimeDelta.milliseconds(90))
   /// A movement that fills the link leaves something unsent at any time: so much of it keeps no refinement waiting.
   private static let movementQueue = TimeDelta.milliseconds(50)
+
+  /// A refinement begins no later than this before the next picture, if that is known.
+  private static let longestPassTime = TimeDelta.milliseconds(40)
 
   /// How long changes may be left out while they can be coded coarsely.
   private static let longestGap = TimeDelta.milliseconds(95)
@@ -108,6 +113,9 @@ package final class VP8Encoder: VideoEncoder {
   /// away, and nothing is refined before.
   package func setSendQueue(drained: Timestamp) { budget.drained = drained }
 
+  /// Says when the next picture will have come: until then only what the last pictures left alone is refined.
+  package func setNextPicture(by time: Timestamp?) { nextPicture = time }
+
   /// Codes what changed, as far as the bitrate allows; nil when no frame is made, then the changes come with a later
   /// one; throws `unsuitableFrame` for a frame given by reference that is not of the picture's format and size.
   package func encode(_ job: EncodeJob) throws(VideoEncoderError) -> EncodedFrame? {
@@ -130,7 +138,7 @@ package final class VP8Encoder: VideoEncoder {
   /// improve.
   package func refinementTime(now: Timestamp) -> Timestamp? {
     guard !needsKeyFrame else { return now }
-    map.chooseRefinable(allRests: changes.isAtRest(now))
+    map.chooseRefinable(allRests: isAtRest(now))
     var current = budget
     current.refill(now: now)
     let leftOut = map.changedExtent
@@ -142,7 +150,7 @@ package final class VP8Encoder: VideoEncoder {
       bytes = min(stage.bytes, passBytes(now))
     } else if map.hasTinted {
       bytes = 1200
-    } else if let begin = changes.restBegin, now < begin, map.quality.contains(where: { $0 > limits.finest }) {
+    } else if let begin = restBegin(now), map.quality.contains(where: { $0 > limits.finest }) {
       return begin  // what changes now may rest then
     } else {
       return unfollowed.map { max(now, $0 + ChangeHistory.restTime) }
@@ -151,8 +159,10 @@ package final class VP8Encoder: VideoEncoder {
       current.time(of: bytes, now: now), leftOut.count > 0 ? budget.clearTime : max(heldUntil, refinementQueueEnd(now)))
     // What is saved says how much of the rate a movement leaves.
     let isSaved = current.credit >= current.capacity * 0.8
-    let interval = changes.isAtRest(now) || isSaved ? Self.refinementInterval.rest : Self.refinementInterval.movement
-    return max(affordable, lastAttempt.map { $0 + interval } ?? now)
+    let interval = isAtRest(now) || isSaved ? Self.refinementInterval.rest : Self.refinementInterval.movement
+    let time = max(affordable, lastAttempt.map { $0 + interval } ?? now)
+    guard let next = awaited(now), time > next - passTime else { return time }
+    return max(time, next)
   }
 
   /// Improves a part of the picture, or codes changes that were left out, or repeats the picture once when nothing is
@@ -163,22 +173,23 @@ package final class VP8Encoder: VideoEncoder {
     if needsKeyFrame { return try encodeKeyFrame(captureTime: now, now: now) }
     if map.changedCount > 0 { return try encodeChanges(captureTime: now, now: now) }
     guard refinementQueueEnd(now) <= now else { return nil }
-    map.chooseRefinable(allRests: changes.isAtRest(now))
+    if let next = awaited(now), now > next - passTime { return nil }
+    map.chooseRefinable(allRests: isAtRest(now))
     guard let stage = refinementStage(now) else {
       return map.hasTinted ? try correctColours(now: now) : try repeatPicture(now: now)
     }
     let pass = passBytes(now)
     guard budget.credit >= min(stage.bytes, pass) * 0.99 else { return nil }
-    let allowed = changes.isAtRest(now) ? max(pass, min(budget.credit / 2, stage.bytes)) : pass
+    let allowed = isAtRest(now) ? max(pass, min(budget.credit / 2, stage.bytes)) : pass
     var predicted = 0.0
-    let most = changes.isAtRest(now) ? Self.refinementPass : Self.refinementPass / 3
+    let most = isAtRest(now) ? Self.refinementPass : Self.refinementPass / 3
     map.select(above: UInt8(stage.limit), most: most, bytes: allowed) { quality, weight in
       let bytes = model.refinementBytes(weight: weight, from: quality, to: stage.quantizer)
       predicted += bytes
       return bytes
     }
     // While something moves, the next picture is not to wait.
-    let speed: VP8Context.Speed = budget.isSlow && changes.isAtRest(now) ? .thorough : .usual
+    let speed: VP8Context.Speed = budget.isSlow && isAtRest(now) ? .thorough : .usual
     return try code(
       .refinement, quantizer: stage.quantizer, speed: speed, predicted: predicted, captureTime: now, now: now)
   }
@@ -205,13 +216,27 @@ package final class VP8Encoder: VideoEncoder {
 
   /// Bytes that one refinement waits for: a share of the rate small enough to keep what the viewer sees moving.
   private func passBytes(_ now: Timestamp) -> Double {
-    max(1200, Double(budget.rate.bytes(in: .milliseconds(changes.isAtRest(now) ? 80 : 40))))
+    max(1200, Double(budget.rate.bytes(in: .milliseconds(isAtRest(now) ? 80 : 40))))
   }
 
   /// When as little waits unsent as a refinement waits for.
   private func refinementQueueEnd(_ now: Timestamp) -> Timestamp {
-    changes.isAtRest(now) || settings.contentHint == .motion ? budget.drained : budget.drained - Self.movementQueue
+    isAtRest(now) || settings.contentHint == .motion ? budget.drained : budget.drained - Self.movementQueue
   }
+
+  /// When the next picture will have come; nil: none is known of.
+  private func awaited(_ now: Timestamp) -> Timestamp? { nextPicture.flatMap { now < $0 ? $0 : nil } }
+
+  /// Nothing changes, as far as is known.
+  private func isAtRest(_ now: Timestamp) -> Bool { awaited(now) == nil && changes.isAtRest(now) }
+
+  /// When what changed last may rest; nil: it does.
+  private func restBegin(_ now: Timestamp) -> Timestamp? {
+    [awaited(now), changes.restBegin].compactMap(\.self).max().flatMap { now < $0 ? $0 : nil }
+  }
+
+  /// What a refinement takes to be made and sent before the next picture.
+  private var passTime: TimeDelta { min(Self.longestPassTime, changes.frameInterval / 3) }
 
   /// One step in which the resting picture is improved.
   private struct RefinementStage {
@@ -239,7 +264,7 @@ package final class VP8Encoder: VideoEncoder {
     // movement: there is always some of it.
     guard limits.readable > limits.finest, all.bytes > Double(budget.rate.bytes(in: .milliseconds(250))),
       let readable = stage(above: limits.readable, to: limits.readable),
-      changes.isAtRest(now) || readable.bytes > passBytes(now) / 4
+      isAtRest(now) || readable.bytes > passBytes(now) / 4
     else { return all }
     guard budget.isSlow, readable.bytes > Double(budget.rate.bytes(in: .milliseconds(500))) else { return readable }
     return stage(above: max(limits.coarsest, limits.legible), to: limits.legible) ?? readable
@@ -378,7 +403,7 @@ package final class VP8Encoder: VideoEncoder {
   /// How hard libvpx is to search for a movement that was not found here; nil when all is new.
   private func searchSpeed(_ now: Timestamp) -> VP8Context.Speed? {
     guard changes.isMoving(now), let sinceLast = changes.lastLarge.map({ now - $0 }) else { return nil }
-    guard budget.isSlow || sinceLast > Self.longestGap else { return .usual }
+    guard !film.isPlaying, budget.isSlow || sinceLast > Self.longestGap else { return .usual }
     guard changes.movementInterval.map({ sinceLast < $0 * 2 + Self.longStep }) ?? true else { return nil }
     return sinceLast < Self.longStep ? .usual : .thorough
   }

@@ -1,3 +1,5 @@
+public import RTCPrimitives
+
 /// A source of pictures: a screen, a file, a generator, a plugin. `Snippets/OwnSource.swift` implements one.
 ///
 /// A capturer lists its formats, says whether it is a screencast, starts on its own thread and passes frames with their
@@ -41,6 +43,13 @@ public protocol VideoConsumer: AnyObject, Sendable {
   /// Takes the next picture; returns when it is done with it, or keeps the lease.
   func consume(_ frame: VideoFrame)
 
+  /// The source has changed since the last frame, and the next frame, which shows that, comes at `time`.
+  ///
+  /// A hint from the capturer's thread for a source that changes faster than it is captured: until `time` the picture
+  /// looks as if it were at rest, and is not. `time` is on the monotonic clock. The frame may come later, and does not come
+  /// if the change was beside the picture. Return at once.
+  func captureWillDeliver(at time: Timestamp)
+
   /// The source delivers nothing at present, for the reason in the sentence: the X server hangs, the window is hidden.
   ///
   /// A report only, as is `captureDidResume`: it may come before `captureDidStart`, and on another thread than frames,
@@ -55,6 +64,9 @@ public protocol VideoConsumer: AnyObject, Sendable {
 }
 
 extension VideoConsumer {
+  /// Does nothing.
+  public func captureWillDeliver(at time: Timestamp) {}
+
   /// Does nothing.
   public func captureDidStall(_ sentence: String) {}
 

@@ -105,6 +105,11 @@ public protocol VideoEncoder: AnyObject {
   /// that is more than some 100 ms away, so that pictures do not queue.
   func setSendQueue(drained: Timestamp)
 
+  /// Says when the next picture will have come, if the source has announced it; nil: nothing is known. Until then the
+  /// picture only seems to rest. An encoder that follows refines no more than the parts that have not changed for some
+  /// pictures, as far as that is done by then, and gives the bits to the picture itself.
+  func setNextPicture(by time: Timestamp?)
+
   /// Codes what changed. Nil: nothing changed, or the bitrate does not allow it and the content hint drops frames first; a change left
   /// out is remembered and comes with a later frame.
   func encode(_ job: EncodeJob) throws(VideoEncoderError) -> EncodedFrame?
@@ -120,6 +125,9 @@ public protocol VideoEncoder: AnyObject {
 extension VideoEncoder {
   /// Does nothing: frames wait in the queue, and the target bitrate alone bounds it.
   public func setSendQueue(drained: Timestamp) {}
+
+  /// Does nothing: refinement does not follow announcements.
+  public func setNextPicture(by time: Timestamp?) {}
 }
 
 /// Makes an encoder; the registry's entry for a codec.

@@ -1,4 +1,5 @@
 package import RTCMedia
+package import RTCPrimitives
 import Synchronization
 
 /// A consumer that a test awaits. Waiting ends with nil after `limit`, so that a test fails and does not hang.
@@ -15,6 +16,7 @@ package final class FrameCollector: VideoConsumer {
   private let events: AsyncStream<Event>
   private let feed: AsyncStream<Event>.Continuation
   private let onFrame: Mutex<(@Sendable (VideoFrame) -> Void)?>
+  private let announcements = Mutex<[Timestamp]>([])
 
   /// Calls `onFrame` on the capturer's thread, for each frame before it is kept.
   package init(onFrame: (@Sendable (VideoFrame) -> Void)? = nil) {
@@ -30,6 +32,10 @@ package final class FrameCollector: VideoConsumer {
   package func captureDidResume() { feed.yield(.resumed) }
   /// Keeps the end for `next`.
   package func captureDidEnd(_ reason: CaptureEnd) { feed.yield(.ended(reason)) }
+  /// Keeps the time for `announcedFrames`.
+  package func captureWillDeliver(at time: Timestamp) { announcements.withLock { $0.append(time) } }
+  /// The times of the frames that the capturer has announced.
+  package var announcedFrames: [Timestamp] { announcements.withLock { $0 } }
   /// Calls `onFrame`, then keeps the frame, and its lease, for `next`.
   package func consume(_ frame: VideoFrame) {
     onFrame.withLock { $0 }?(frame)

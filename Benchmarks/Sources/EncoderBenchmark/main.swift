@@ -2,9 +2,10 @@
 // over a simulated link. One line a phase: frames a second, gaps, delays, the queue, the rate over windows, PSNR.
 //
 // EncoderBenchmark SCENARIO… [--codec vp8|vp9|vp9-444|av1|av1-444|h264|h264-444] [--pictures FOLDER] [--lag MS] [--frames]
-//   [--hint detail|text|motion] [--busy FACTOR] [--wobble SHARE] [--threads N] [--fps N] [--table]
+//   [--hint detail|text|motion] [--busy FACTOR] [--wobble SHARE] [--threads N] [--fps N] [--silent] [--table]
 //
-// Contents change 30 times a second; `--fps` says how often they are captured, at most.
+// Contents change 30 times a second; `--fps` says how often they are captured, at most,
+// and pictures that wait are announced, unless `--silent`.
 //
 // `--table` prints Markdown rows for Benchmarks/RESULTS.md instead, which Benchmarks/Encoders/compare.py collects.
 
@@ -104,6 +105,8 @@ final class Run {
   var now = Timestamp.zero
   var row = 0
   private var slidesBegin = 0
+  private var forecast = PictureForecast()
+  private let isSilent = CommandLine.arguments.contains("--silent")
   var queueMilliseconds: [(time: Timestamp, queue: Double)] = []
   private let truth = InputPicture(size: Screen.size)
 
@@ -170,9 +173,17 @@ final class Run {
         shownPhase = index
         frameNumber += 1
         for rect in damage where !pending.contains(rect) { pending.append(rect) }
+        if !pending.isEmpty, now < nextCapture, !isSilent { forecast.announce(nextCapture, now: now) }
       }
+      controls.nextPicture = forecast.nextPicture(now: now)
+      controls.forecastLapse = forecast.lapse(now: now)
+      stage.apply(controls)
       if now >= nextCapture, isFirst || !pending.isEmpty {
         nextCapture = max(nextCapture + captureInterval, now + captureInterval / 2)
+        forecast.notePicture(now: now)
+        controls.nextPicture = forecast.nextPicture(now: now)
+        controls.forecastLapse = forecast.lapse(now: now)
+        stage.apply(controls)
         try take(screen.frame(damage: isFirst ? nil : pending, at: now))
         pending.removeAll()
         isFirst = false

@@ -12,6 +12,10 @@ package struct EncoderControls: Hashable, Sendable {
   package var wantsKeyFrame = false
   /// The time at which the frames encoded so far will have been sent.
   package var drained = Timestamp.zero
+  /// When the source's next picture will have come; nil: none is expected.
+  package var nextPicture: Timestamp?
+  /// When that is no longer expected, unless something happens before; nil: it stays so.
+  package var forecastLapse: Timestamp?
   /// Viewers of the side rung wait for a key frame of this rung. It is made when it costs the present viewers almost
   /// nothing.
   package var awaitsHandover = false
@@ -96,6 +100,7 @@ package struct EncodeStage: ~Copyable {
     controls.wantsKeyFrame = new.isActive && (new.wantsKeyFrame || pending || !wasActive)
     controls.bitrate = min(max(new.bitrate, new.bitrates.lowerBound), new.bitrates.upperBound)
     encoder?.setSendQueue(drained: new.drained)
+    encoder?.setNextPicture(by: new.nextPicture)
     // A viewer's first picture is complete, whatever the encoder received before, and is sent at once.
     if !wasActive && new.isActive { (untold, lastKeyFrame) = (nil, nil) }
   }
@@ -256,7 +261,9 @@ package struct EncodeStage: ~Copyable {
   private static let longestPause = TimeDelta.milliseconds(17)
 
   private func refinementTime(_ now: Timestamp) -> Timestamp? {
-    guard let due = encoder?.refinementTime(now: now) else { return nil }
+    guard var due = encoder?.refinementTime(now: now) else { return nil }
+    // What the encoder was told of the next picture holds no longer then.
+    if let lapse = controls.forecastLapse, now < lapse { due = min(due, lapse) }
     let interval = TimeDelta.seconds(1 / max(1, controls.maxFrameRate))
     // Between frames of a screen there is time for a refinement of a few milliseconds. A film is refined only when it
     // stops: until then, time is better spent on the next frame.
@@ -298,6 +305,7 @@ package struct EncodeStage: ~Copyable {
       } else {
         let made = try makeEncoder(wanted)
         made.setSendQueue(drained: controls.drained)
+        made.setNextPicture(by: controls.nextPicture)
         encoder = made
         forgetPicture(wanted.size)
       }

@@ -223,10 +223,16 @@ package final class OutgoingVideo: Sendable {
   /// Ignores further pictures of `run`. A newer run is not affected.
   package func endSource(_ run: ObjectIdentifier) { state.withLock { $0.endSource(run) } }
 
+  /// Takes in when the next picture of `run` comes, if that is the run that counts. Nothing is refined meanwhile that the
+  /// picture may change.
+  func announce(_ time: Timestamp, from run: ObjectIdentifier) {
+    state.withLock { $0.announce(time, from: run, now: MonotonicClock.now()) }
+  }
+
   /// Takes a picture of `run`, if that is the run that counts, and works until nothing waits.
   package func consume(_ frame: VideoFrame, from run: ObjectIdentifier) {
     let turn = state.withLock { state -> (isTaken: Bool, work: State.Turn?) in
-      guard state.post(frame, from: run) else { return (false, nil) }
+      guard state.post(frame, from: run, now: MonotonicClock.now()) else { return (false, nil) }
       return (true, state.beginTurn())
     }
     if turn.isTaken { previews?.show(frame) }
@@ -404,6 +410,8 @@ package final class OutgoingVideo: Sendable {
     let (bench, encoder) = (turn.bench, turn.bench.encoders[index])
     let start = MonotonicClock.now()
     var controls = turn.controls[index]
+    controls.nextPicture = turn.forecast.nextPicture(now: start)
+    controls.forecastLapse = turn.forecast.lapse(now: start)
     // Exact pixels on their way are a queue that refinement waits for, and changes do not.
     if !turn.isRecorded, exact?.wantsRate(ofViewers: turn.viewers.count, start) == true {
       controls.drained = max(controls.drained, start + Self.yieldInterval)
@@ -610,6 +618,7 @@ extension OutgoingVideo {
       /// The encoder of the main rung.
       var main: Int
       var picture: (frame: VideoFrame, replaced: UInt64)?
+      var forecast: PictureForecast
       var isNewSource: Bool
       var controls: [EncoderControls]
       var decoding: Decoding?
@@ -629,6 +638,7 @@ extension OutgoingVideo {
     /// The run of a source that counts.
     private var source: ObjectIdentifier?
     private var hadSource = false
+    private var forecast = PictureForecast()
     private var isNewSource = false
     /// A picture came, so that there is something to encode without another.
     private(set) var hasPicture = false
@@ -685,7 +695,8 @@ extension OutgoingVideo {
     private mutating func turn(with bench: EncoderBench) -> Turn {
       let picture = waiting.take()
       let turn = Turn(
-        bench: bench, main: main, picture: picture, isNewSource: isNewSource && picture != nil, controls: controls,
+        bench: bench, main: main, picture: picture, forecast: forecast, isNewSource: isNewSource && picture != nil,
+        controls: controls,
         decoding: passthrough.map {
           Decoding(passthrough: $0, isWanted: isPreviewed || controls.contains { $0.isActive })
         },
@@ -712,6 +723,7 @@ extension OutgoingVideo {
 
     mutating func beginSource(_ run: ObjectIdentifier) {
       source = run
+      forecast = PictureForecast()
       waiting.clear()
       isNewSource = hadSource
       hadSource = true
@@ -720,13 +732,20 @@ extension OutgoingVideo {
     mutating func endSource(_ run: ObjectIdentifier) {
       guard source == run else { return }
       source = nil
+      forecast = PictureForecast()
       waiting.clear()
     }
 
+    mutating func announce(_ time: Timestamp, from run: ObjectIdentifier, now: Timestamp) {
+      guard source == run else { return }
+      forecast.announce(time, now: now)
+    }
+
     /// False for a picture of a run that does not count.
-    mutating func post(_ frame: VideoFrame, from run: ObjectIdentifier) -> Bool {
+    mutating func post(_ frame: VideoFrame, from run: ObjectIdentifier, now: Timestamp) -> Bool {
       guard isOpen, source == run else { return false }
       waiting.post(frame)
+      forecast.notePicture(now: now)
       hasPicture = true
       return true
     }

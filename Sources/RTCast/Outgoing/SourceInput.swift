@@ -1,4 +1,5 @@
 import RTCMedia
+import RTCPrimitives
 import Synchronization
 
 /// The state of one run of a source, from its start to its end.
@@ -89,6 +90,8 @@ final class VideoInput: VideoConsumer, Sendable {
   func captureDidStart(_ result: Result<VideoFormat, CaptureError>) { run.didStart(result) { didStart(self) } }
 
   func consume(_ frame: VideoFrame) { video.consume(frame, from: ObjectIdentifier(self)) }
+
+  func captureWillDeliver(at time: Timestamp) { video.announce(time, from: ObjectIdentifier(self)) }
 
   func captureDidStall(_ sentence: String) { if !run.isOver { didStall(self, sentence) } }
 

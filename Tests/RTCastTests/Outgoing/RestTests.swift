@@ -45,6 +45,41 @@ import Testing
     #expect(desktop.meanSquareError(try #require(encoder.shown)) < 13)  // 37 dB
   }
 
+  /// A screen that changes 30 times a second, captured 5 times a second: each picture is out of date soon after it came.
+  @Test func `while a newer picture is announced only the parts that rest are refined`() throws {
+    let desktop = PixelSize(width: 1280, height: 720)
+    let moving = PixelRect(x: 640, y: 0, width: 640, height: 720)
+    func play(isAnnounced: Bool) throws -> (encoder: VirtualEncoder, refinements: UInt64) {
+      var desktop = Desktop(size: desktop)
+      let encoder = try VirtualEncoder(EncodingSettings(maxFrameRate: 5, startBitrate: .megabitsPerSecond(2)))
+      var forecast = PictureForecast()
+      var controls = EncoderControls(EncodingSettings(maxFrameRate: 5, startBitrate: .megabitsPerSecond(2)))
+      func rest(until end: Timestamp) throws {
+        while encoder.now < end {
+          controls.nextPicture = isAnnounced ? forecast.nextPicture(now: encoder.now) : nil
+          controls.forecastLapse = isAnnounced ? forecast.lapse(now: encoder.now) : nil
+          encoder.apply(controls)
+          _ = try encoder.rest(min(.milliseconds(1), end - encoder.now))
+        }
+      }
+      var settled: UInt64 = 0
+      for step in 0..<40 {
+        let begin = encoder.now
+        desktop.stripe(moving, step)
+        forecast.notePicture(now: begin)
+        try encoder.consume(desktop.frame(damage: step == 0 ? nil : [moving], at: begin))
+        try rest(until: begin + .milliseconds(33))
+        forecast.announce(begin + .milliseconds(200), now: encoder.now)
+        try rest(until: begin + .milliseconds(200))
+        if step == 24 { settled = encoder.statistics.refinements }
+      }
+      return (encoder, encoder.statistics.refinements - settled)
+    }
+    let told = try play(isAnnounced: true)
+    #expect(told.refinements <= 2, "what rests is fine by then")
+    #expect(try play(isAnnounced: false).refinements > told.refinements)
+  }
+
   @Test func `frames without damage are not encoded`() throws {
     let desktop = Desktop(size: size)
     let encoder = try VirtualEncoder()

@@ -21,6 +21,16 @@ struct Desktop {
     for y in rect.y..<rect.maxY { for x in rect.x..<rect.maxX { pixels[y * size.width + x] = value } }
   }
 
+  /// Draws letters that differ from step to step.
+  mutating func stripe(_ rect: PixelRect, _ step: Int) {
+    for y in rect.y..<rect.maxY {
+      for x in rect.x..<rect.maxX {
+        let isInk = (x + step * 7919) * 2_654_435_761 ^ (y * 40_503) >> 5 & 3 == 0 && (y + step) % 12 < 8
+        pixels[y * size.width + x] = isInk ? 30 : 230
+      }
+    }
+  }
+
   func frame(damage: [PixelRect]?, at time: Timestamp) throws -> VideoFrame {
     let buffer = try #require(
       PixelBuffer.allocate(format: .bgra, size: size) { _, bytes, stride in
