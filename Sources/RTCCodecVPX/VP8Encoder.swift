@@ -40,6 +40,9 @@ package final class VP8Encoder: VideoEncoder {
   private var isHeld = false
   /// When the next picture will have come; nil while none is announced.
   private var nextPicture: Timestamp?
+  /// When libvpx last searched hard for a movement and found next to nothing: each step of it is new. Nil when it has found
+  /// something since, or when the movement is over.
+  private var vainSearch: Timestamp?
   /// The weight of the changes that were coded last.
   private var codedWeight = 0.0
   /// What was coded last, to find in the next picture what only moved; nil for `motion`, where next to nothing does.
@@ -63,8 +66,14 @@ package final class VP8Encoder: VideoEncoder {
   /// A movement that fills the link leaves something unsent at any time: so much of it keeps no refinement waiting.
   private static let movementQueue = TimeDelta.milliseconds(50)
 
-  /// A refinement begins no later than this before the next picture, if that is known.
-  private static let longestPassTime = TimeDelta.milliseconds(40)
+  /// What a picture may take of the rate until the next when nothing is refined between them.
+  private static let lonelyPart = 0.8
+  /// Pictures that are farther apart leave time for larger refinements between them, and fewer.
+  private static let leisure = TimeDelta.milliseconds(100)
+  /// Before the next picture, little that is coarse waits for more to come together.
+  private static let littleInterval = TimeDelta.seconds(Int64(1))
+  /// Where libvpx has found nothing, it is not to search hard again for so long.
+  private static let searchPause = TimeDelta.seconds(Int64(3))
 
   /// How long changes may be left out while they can be coded coarsely.
   private static let longestGap = TimeDelta.milliseconds(95)
@@ -159,7 +168,10 @@ package final class VP8Encoder: VideoEncoder {
       current.time(of: bytes, now: now), leftOut.count > 0 ? budget.clearTime : max(heldUntil, refinementQueueEnd(now)))
     // What is saved says how much of the rate a movement leaves.
     let isSaved = current.credit >= current.capacity * 0.8
-    let interval = isAtRest(now) || isSaved ? Self.refinementInterval.rest : Self.refinementInterval.movement
+    let interval =
+      isLeisurely(now)
+      ? (leftOut.count == 0 && bytes < passBytes(now) / 4 ? Self.littleInterval : Self.refinementInterval.movement)
+      : isAtRest(now) || isSaved ? Self.refinementInterval.rest : Self.refinementInterval.movement
     let time = max(affordable, lastAttempt.map { $0 + interval } ?? now)
     guard let next = awaited(now), time > next - passTime else { return time }
     return max(time, next)
@@ -182,7 +194,8 @@ package final class VP8Encoder: VideoEncoder {
     guard budget.credit >= min(stage.bytes, pass) * 0.99 else { return nil }
     let allowed = isAtRest(now) ? max(pass, min(budget.credit / 2, stage.bytes)) : pass
     var predicted = 0.0
-    let most = isAtRest(now) ? Self.refinementPass : Self.refinementPass / 3
+    let most =
+      isAtRest(now) ? Self.refinementPass : isLeisurely(now) ? Self.refinementPass * 2 : Self.refinementPass / 3
     map.select(above: UInt8(stage.limit), most: most, bytes: allowed) { quality, weight in
       let bytes = model.refinementBytes(weight: weight, from: quality, to: stage.quantizer)
       predicted += bytes
@@ -216,7 +229,7 @@ package final class VP8Encoder: VideoEncoder {
 
   /// Bytes that one refinement waits for: a share of the rate small enough to keep what the viewer sees moving.
   private func passBytes(_ now: Timestamp) -> Double {
-    max(1200, Double(budget.rate.bytes(in: .milliseconds(isAtRest(now) ? 80 : 40))))
+    max(1200, Double(budget.rate.bytes(in: .milliseconds(isAtRest(now) || isLeisurely(now) ? 80 : 40))))
   }
 
   /// When as little waits unsent as a refinement waits for.
@@ -235,8 +248,11 @@ package final class VP8Encoder: VideoEncoder {
     [awaited(now), changes.restBegin].compactMap(\.self).max().flatMap { now < $0 ? $0 : nil }
   }
 
+  /// The next picture is known of, and far enough away for a large refinement.
+  private func isLeisurely(_ now: Timestamp) -> Bool { changes.frameInterval >= Self.leisure && awaited(now) != nil }
+
   /// What a refinement takes to be made and sent before the next picture.
-  private var passTime: TimeDelta { min(Self.longestPassTime, changes.frameInterval / 3) }
+  private var passTime: TimeDelta { max(.milliseconds(10), changes.frameInterval / 2 - .milliseconds(10)) }
 
   /// One step in which the resting picture is improved.
   private struct RefinementStage {
@@ -307,7 +323,7 @@ package final class VP8Encoder: VideoEncoder {
     changes.note(isLarge: isLarge, now: now)
     if isLarge { holdRefinement(now: now, isBroad: count > map.count / 4) }
     map.selectChanged()
-    let predicted = predictedBytes(kind, weight: weight, quantizer: quantizer)
+    let predicted = predictedBytes(kind, weight: weight, quantizer: quantizer, now: now)
     let filled = kind == .moving && holdsRefinement ? fillIn(quantizer: quantizer, predicted: predicted) : 0
     codedWeight = weight
     return try code(
@@ -403,9 +419,25 @@ package final class VP8Encoder: VideoEncoder {
   /// How hard libvpx is to search for a movement that was not found here; nil when all is new.
   private func searchSpeed(_ now: Timestamp) -> VP8Context.Speed? {
     guard changes.isMoving(now), let sinceLast = changes.lastLarge.map({ now - $0 }) else { return nil }
-    guard !film.isPlaying, budget.isSlow || sinceLast > Self.longestGap else { return .usual }
+    guard !film.isPlaying, vainSearch.map({ now - $0 >= Self.searchPause }) ?? true else { return .usual }
+    guard budget.isSlow || sinceLast > Self.longestGap else { return .usual }
     guard changes.movementInterval.map({ sinceLast < $0 * 2 + Self.longStep }) ?? true else { return nil }
     return sinceLast < Self.longStep ? .usual : .thorough
+  }
+
+  /// The steps of the movement are pictures of their own: a film, or drawings that change.
+  private var isNewEachTime: Bool { film.isPlaying || vainSearch != nil }
+
+  /// Learns from a large change whether a movement is worth searching for.
+  private func noteSearch(_ kind: BitModel.Kind, _ speed: VP8Context.Speed, quantizer: Int, bytes: Int, now: Timestamp)
+  {
+    if kind == .fresh || kind == .key { vainSearch = nil }
+    guard kind == .moving, quantizer <= CodingLevel.coarsestSharp else { return }
+    if Double(bytes) * 2 < model.bytes(.fresh, weight: codedWeight, quantizer: quantizer) {
+      vainSearch = nil
+    } else if speed == .thorough {
+      vainSearch = now
+    }
   }
 
   /// libvpx looks for a movement where the frame before found it. A refinement in between finds everything at rest, and
@@ -419,9 +451,11 @@ package final class VP8Encoder: VideoEncoder {
 
   /// What moves was coded before; to show it finer than it was is as dear as the difference is when new. When steps
   /// follow quickly, they are coded coarsely by turns with a fine one instead.
-  private func predictedBytes(_ kind: BitModel.Kind, weight: Double, quantizer: Int) -> Double {
+  private func predictedBytes(_ kind: BitModel.Kind, weight: Double, quantizer: Int, now: Timestamp) -> Double {
     let bytes = model.bytes(kind, weight: weight, quantizer: quantizer)
-    guard kind == .moving, changes.isSlowMovement || budget.isSlow, quantizer < movingQuality else { return bytes }
+    guard kind == .moving, !(isNewEachTime && isLeisurely(now)), changes.isSlowMovement || budget.isSlow,
+      quantizer < movingQuality
+    else { return bytes }
     return bytes + model.upgradeBytes(weight: weight, from: movingQuality, to: quantizer)
   }
 
@@ -431,15 +465,18 @@ package final class VP8Encoder: VideoEncoder {
     let share = Double(budget.rate.bitsPerSecond) / 8 / max(1, settings.maxFrameRate)
     // A part of what is left: a movement that goes on settles at exactly its share of the rate.
     let part = kind == .moving ? movingPart : 0.9
-    let allowed = max(budget.credit * part, share / 2, 1200)
     let isFilm = kind == .moving && film.isPlaying
+    // No refinement follows a picture that the next makes old: it has the bits, and the time, itself.
+    let isAlone = kind == .moving && !isFilm && isNewEachTime && isLeisurely(now)
+    let allowed = max(budget.credit * part, isAlone ? share * Self.lonelyPart : share / 2, 1200)
     let finest =
-      kind != .moving ? limits.finest : isHeld ? limits.coarsest : limits.finestMoving(isSlow: changes.isSlowMovement)
+      kind != .moving || isAlone
+      ? limits.finest : isHeld ? limits.coarsest : limits.finestMoving(isSlow: changes.isSlowMovement)
     let coarsest = kind == .fresh ? limits.coarsestFirst : isFilm ? filmLimits.coarsest : limits.coarsest
     let range = finest...max(finest, coarsest)
-    let fitting = range.first { predictedBytes(kind, weight: weight, quantizer: $0) <= allowed }
+    let fitting = range.first { predictedBytes(kind, weight: weight, quantizer: $0, now: now) <= allowed }
     if let fitting { return fitting }
-    let least = predictedBytes(kind, weight: weight, quantizer: coarsest)
+    let least = predictedBytes(kind, weight: weight, quantizer: coarsest, now: now)
     // Half of the rate is for the text beside a film until it can be read, and less until it is perfect.
     if isFilm, part < 0.5 {
       return budget.credit >= budget.capacity * 0.8 || least <= budget.credit * part * 2 ? coarsest : nil
@@ -512,7 +549,9 @@ package final class VP8Encoder: VideoEncoder {
     map.recordCoded(quantizer: UInt8(quantizer), smeared: !isFine)
     if quantizer <= limits.finest, quantizer > limits.plain { findTinted() }
     budget.spend(output.data.count, now: now)
-    learn(kind, quantizer: quantizer, bytes: max(0, output.data.count - Int(filled)), predicted: predicted)
+    let bytes = max(0, output.data.count - Int(filled))
+    noteSearch(kind, speed, quantizer: quantizer, bytes: bytes, now: now)
+    learn(kind, quantizer: quantizer, bytes: bytes, predicted: predicted)
     needsKeyFrame = false
     isHeld = false
     if kind == .refinement || kind == .key { lastAttempt = now }

@@ -101,6 +101,31 @@ def test_nothing_is_sent_while_nothing_changes(xserver, page, cast, browser):
     assert all(event["fps_captured"] == event["fps_encoded"] == event["fps_sent"] == 0 for event in told), told
 
 
+def test_a_screen_that_changes_faster_than_it_is_captured_is_encoded_as_often_as_it_is_captured(xserver, page, cast, browser):
+    """Between two captures the picture only seems to rest: what is refined then would be old with the next."""
+    painter, window = page
+    rtcast = cast("screen", "--fps", "5", "--bitrate", "2500k", "--no-cursor", display=xserver.name)
+    viewer = Viewer(browser, rtcast.url()).wait_live()
+    at_rest(viewer)
+    letters = text_page(480, 360, seed=5)
+    rtcast.drain()
+    begin, told = time.monotonic(), []
+    for step in range(240):   # 30 times a second
+        x, y = step * 397 % 800, step * 211 % 360
+        painter.fill(window, 0, 0, 1280, 720, 0xFFFFFF)
+        painter.put(window, np.roll(letters, step * 7, axis=1), x, y)
+        time.sleep(max(0, begin + step / 30 - time.monotonic()))
+        if step == 60:
+            rtcast.drain()
+            told = [rtcast.seen[-1]]
+    rtcast.drain()
+    told = [event for event in rtcast.seen if event["event"] == "stats" and event["t_ms"] > told[0]["t_ms"]]
+    captured, encoded = (sum(event[key] for event in told) for key in ("fps_captured", "fps_encoded"))
+    assert captured >= 8 and encoded <= captured * 1.6 + 2, told
+    at_rest(viewer)
+    assert psnr(luma(viewer.picture()), luma(xserver.picture())) >= 38
+
+
 @pytest.mark.feature("S4.34", peer="Chromium, X server")
 def test_the_stream_follows_the_screen_to_a_new_size(cast, browser):
     server = XServer((1280, 720), resizable=True)

@@ -116,7 +116,8 @@ struct Screen {
   /// Shows slide `number` in the place of the page: some lines of letters, and bars; returns where.
   func showSlide(_ number: Int) -> PixelRect {
     let rect = Self.page
-    let (ground, ink) = [(UInt32(0xffffff), UInt32(0x202020)), (0x10_3a5c, 0xffffff), (0xfd_f6e3, 0x58_6e75)][number % 3]
+    let (ground, ink) = [(UInt32(0xffffff), UInt32(0x202020)), (0x10_3a5c, 0xffffff), (0xfd_f6e3, 0x58_6e75)][
+      number % 3]
     fill(rect, ground)
     for line in 0..<14 {
       // Letters of a page, in the slide's colours.

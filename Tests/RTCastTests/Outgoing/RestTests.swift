@@ -46,14 +46,12 @@ import Testing
   }
 
   /// A screen that changes 30 times a second, captured 5 times a second: each picture is out of date soon after it came.
-  @Test func `while a newer picture is announced only the parts that rest are refined`() throws {
-    let desktop = PixelSize(width: 1280, height: 720)
-    let moving = PixelRect(x: 640, y: 0, width: 640, height: 720)
-    func play(isAnnounced: Bool) throws -> (encoder: VirtualEncoder, refinements: UInt64) {
-      var desktop = Desktop(size: desktop)
-      let encoder = try VirtualEncoder(EncodingSettings(maxFrameRate: 5, startBitrate: .megabitsPerSecond(2)))
-      var forecast = PictureForecast()
-      var controls = EncoderControls(EncodingSettings(maxFrameRate: 5, startBitrate: .megabitsPerSecond(2)))
+  @Test func `a picture that the next makes old is hardly refined and the last one is`() throws {
+    func play(isAnnounced: Bool) throws -> (desktop: Desktop, encoder: VirtualEncoder, refinements: UInt64) {
+      var desktop = Desktop(size: PixelSize(width: 1280, height: 720))
+      let settings = EncodingSettings(maxFrameRate: 5, startBitrate: .megabitsPerSecond(6))
+      let encoder = try VirtualEncoder(settings)
+      var (forecast, controls) = (PictureForecast(), EncoderControls(settings))
       func rest(until end: Timestamp) throws {
         while encoder.now < end {
           controls.nextPicture = isAnnounced ? forecast.nextPicture(now: encoder.now) : nil
@@ -62,22 +60,28 @@ import Testing
           _ = try encoder.rest(min(.milliseconds(1), end - encoder.now))
         }
       }
-      var settled: UInt64 = 0
-      for step in 0..<40 {
+      var before: UInt64 = 0
+      for step in 0..<30 {
+        if step == 15 { before = encoder.statistics.refinements }
         let begin = encoder.now
-        desktop.stripe(moving, step)
+        desktop.moveWindow(step)
         forecast.notePicture(now: begin)
-        try encoder.consume(desktop.frame(damage: step == 0 ? nil : [moving], at: begin))
+        try encoder.consume(desktop.frame(damage: step == 0 ? nil : [PixelRect(desktop.size)], at: begin))
         try rest(until: begin + .milliseconds(33))
-        forecast.announce(begin + .milliseconds(200), now: encoder.now)
+        if step < 29 { forecast.announce(begin + .milliseconds(200), now: encoder.now) }
         try rest(until: begin + .milliseconds(200))
-        if step == 24 { settled = encoder.statistics.refinements }
       }
-      return (encoder, encoder.statistics.refinements - settled)
+      let refinements = encoder.statistics.refinements - before
+      try rest(until: encoder.now + .seconds(Int64(3)))
+      return (desktop, encoder, refinements)
     }
-    let told = try play(isAnnounced: true)
-    #expect(told.refinements <= 2, "what rests is fine by then")
-    #expect(try play(isAnnounced: false).refinements > told.refinements)
+    let (told, untold) = (try play(isAnnounced: true), try play(isAnnounced: false))
+    #expect(told.refinements <= 9, "three a second, beside five pictures")
+    #expect(untold.refinements > told.refinements)
+    for (desktop, encoder, _) in [told, untold] {
+      #expect(desktop.meanSquareError(try #require(encoder.shown)) < 6.5)
+      #expect(encoder.deadline == nil)
+    }
   }
 
   @Test func `frames without damage are not encoded`() throws {

@@ -21,12 +21,13 @@ struct Desktop {
     for y in rect.y..<rect.maxY { for x in rect.x..<rect.maxX { pixels[y * size.width + x] = value } }
   }
 
-  /// Draws letters that differ from step to step.
-  mutating func stripe(_ rect: PixelRect, _ step: Int) {
-    for y in rect.y..<rect.maxY {
-      for x in rect.x..<rect.maxX {
-        let isInk = (x + step * 7919) * 2_654_435_761 ^ (y * 40_503) >> 5 & 3 == 0 && (y + step) % 12 < 8
-        pixels[y * size.width + x] = isInk ? 30 : 230
+  /// Shows a window of letters that stands elsewhere, and has others, from step to step, on plain ground.
+  mutating func moveWindow(_ step: Int) {
+    draw(PixelRect(size), 230)
+    let (left, top) = (step * 397 % (size.width - 400), step * 211 % (size.height - 400))
+    for y in top..<top + 400 where (y + step) % 12 < 8 {
+      for x in left..<left + 400 where (x * 7919 + y * 104_729 + step * 31) * 2_654_435_761 >> 9 & 7 == 0 {
+        pixels[y * size.width + x] = 30
       }
     }
   }
