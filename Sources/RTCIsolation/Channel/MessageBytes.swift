@@ -20,6 +20,10 @@ package struct MessageWriter {
   package mutating func write(_ value: Int64) { write(UInt64(bitPattern: value)) }
   package mutating func write(_ value: Int) { write(Int64(value)) }
   package mutating func write(_ value: Double) { write(value.bitPattern) }
+  package mutating func write(_ values: [UInt8]) {
+    write(values.count)
+    bytes.append(contentsOf: values)
+  }
   package mutating func write(_ text: String) {
     let utf8 = text.utf8.prefix(8192)
     write(utf8.count)

@@ -3,8 +3,8 @@ package import RTCPrimitives
 
 /// A picture in shared memory, as one process describes it to the other.
 package struct SharedPicture {
-  /// No picture is larger.
-  private static let sides = 1...16_384
+  /// No picture has longer sides, where nothing else is said.
+  package static let sides = 1...16_384
 
   package var slot: UInt8
   package var format: PixelFormat
@@ -67,11 +67,11 @@ package struct SharedPicture {
   }
 
   /// Nil when anything in it breaks the rules; where the planes lie is for `planesFit` to say.
-  package init?(reading reader: inout ByteReader) {
+  package init?(reading reader: inout ByteReader, sides: ClosedRange<Int> = SharedPicture.sides) {
     guard let slot = reader.readUInt8(),
       let format = reader.readUInt8().flatMap({ PixelFormat(channelNumber: $0) }),
-      let width = reader.readInt(), let height = reader.readInt(), Self.sides.contains(width),
-      Self.sides.contains(height)
+      let width = reader.readInt(), let height = reader.readInt(), sides.contains(width),
+      sides.contains(height)
     else { return nil }
     self.slot = slot
     self.format = format
@@ -130,7 +130,8 @@ extension SharedPicture {
 }
 
 extension PixelFormat {
-  fileprivate var channelNumber: UInt8 {
+  /// The format's number in messages.
+  package var channelNumber: UInt8 {
     switch self {
     case .i420: 1
     case .i444: 2
@@ -140,7 +141,8 @@ extension PixelFormat {
     }
   }
 
-  fileprivate init?(channelNumber: UInt8) {
+  /// Nil for a number that is none of a format.
+  package init?(channelNumber: UInt8) {
     switch channelNumber {
     case 1: self = .i420
     case 2: self = .i444
@@ -153,9 +155,11 @@ extension PixelFormat {
 }
 
 extension ColorSpace {
-  fileprivate var number: UInt8 { matrix.rawValue << 1 | range.rawValue }
+  /// The number in messages.
+  package var number: UInt8 { matrix.rawValue << 1 | range.rawValue }
 
-  fileprivate init?(number: UInt8) {
+  /// Nil for a number that stands for none.
+  package init?(number: UInt8) {
     guard let matrix = Matrix(rawValue: number >> 1), let range = Range(rawValue: number & 1) else { return nil }
     self.init(matrix: matrix, range: range)
   }

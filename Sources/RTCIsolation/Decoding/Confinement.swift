@@ -38,9 +38,10 @@ package struct Confinement: Hashable, Sendable {
 
   /// Takes from this process, for good, what a decoder does not need, and tries whether that is so. Libraries must be loaded
   /// before.
-  package static func enter() -> Confinement {
+  /// - Parameter largestSegment: bytes of one piece of memory to share at most.
+  package static func enter(largestSegment: Int64 = DecoderChild.largestSegment) -> Confinement {
     var error = clinux_leave_all()
-    let limits = clinux_limit_resources(mostMemory, UInt64(DecoderChild.largestSegment))
+    let limits = clinux_limit_resources(mostMemory, UInt64(largestSegment))
     if error == 0 { error = limits }
     let filter = clinux_confine()
     if error == 0 { error = filter }
@@ -49,7 +50,13 @@ package struct Confinement: Hashable, Sendable {
 
   /// One sentence for a person: what is not taken, and why.
   package var description: String {
-    guard !isWhole else { return "Received video is decoded in a process without files, sockets and programs." }
+    isWhole
+      ? "Received video is decoded in a process without files, sockets and programs."
+      : shortcoming(of: "received video")
+  }
+
+  /// One sentence for a person: what is not taken from the process that decodes `media` ("files"), and why.
+  package func shortcoming(of media: String) -> String {
     let names: [(Rights, String)] = [
       (.files, "open files"), (.sockets, "open sockets"), (.programs, "start programs"),
       (.processes, "reach other processes"), (.code, "run new code"),
@@ -57,6 +64,6 @@ package struct Confinement: Hashable, Sendable {
     let left = names.filter { rightsLeft.contains($0.0) }.map(\.1)
     let may = left.isEmpty ? "" : ", which may still \(left.joined(separator: ", "))"
     let reason = error == 0 ? "" : unsafe ": \(String(cString: strerror(error))) (errno \(error))"
-    return "This system does not confine the process that decodes received video\(may)\(reason)."
+    return "This system does not confine the process that decodes \(media)\(may)\(reason)."
   }
 }

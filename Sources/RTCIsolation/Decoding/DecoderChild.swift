@@ -2,7 +2,6 @@ import Glibc
 package import RTCMedia
 import RTCNet
 package import RTCPrimitives
-import Synchronization
 
 /// A process that decodes one video, as its parent has it. It is not trusted: a message that makes no sense ends it. Used by
 /// one thread; pictures may be released on any.
@@ -35,17 +34,13 @@ package final class DecoderChild {
   private let child: ChildProcess
   /// Nil once the process was waited for.
   private var end: ChildEnd?
-  private let leases: SlotLeases
-  private var segments = [SharedSegment?](repeating: nil, count: SharedDecoderMemory.slotCount)
-  private var sharedBytes = 0
+  private let segments = SharedSegments(
+    largest: DecoderChild.largestSegment, most: DecoderChild.mostShared)
   private var room: [UInt8] = []
   private var head: [UInt8] = []
 
   /// Takes over a process that was started.
-  package init(_ child: ChildProcess) {
-    self.child = child
-    leases = SlotLeases()
-  }
+  package init(_ child: ChildProcess) { self.child = child }
 
   deinit { finish(within: 0) }
 
@@ -90,7 +85,7 @@ package final class DecoderChild {
       switch event {
       case .segment: continue
       case .picture(let picture, let saysColorSpace):
-        guard let buffer = buffer(of: picture) else { throw lost(nil) }
+        guard let buffer = segments.buffer(of: picture, mostPixels: Self.mostPixels) else { throw lost(nil) }
         return .picture(buffer, saysColorSpace ? picture.colorSpace : nil)
       case .nothing: return .nothing
       case .refused(let error): return .refused(error)
@@ -149,7 +144,7 @@ package final class DecoderChild {
   private func send(_ data: [UInt8]) throws(Loss) {
     messages = 0
     var start = 0
-    var released = leases.takeReleased()
+    var released = segments.takeReleased()
     repeat {
       let end = min(data.count, start + DecoderCommand.mostPayload)
       DecoderCommand.writeHead(&head, isLast: end == data.count, released: released)
@@ -173,28 +168,9 @@ package final class DecoderChild {
       throw lost(nil)
     }
     if case .segment(let slot) = event {
-      guard let descriptor, map(descriptor, as: Int(slot)) else { throw lost(nil) }
+      guard let descriptor, segments.map(descriptor, as: Int(slot)) else { throw lost(nil) }
     }
     return event
-  }
-
-  private func map(_ descriptor: Int32, as slot: Int) -> Bool {
-    guard segments.indices.contains(slot), !leases.isLeased(slot),
-      let segment = SharedSegment(descriptor, largest: Self.largestSegment)
-    else { return false }
-    sharedBytes += segment.byteCount - (segments[slot]?.byteCount ?? 0)
-    segments[slot] = segment
-    return sharedBytes <= Self.mostShared
-  }
-
-  private func buffer(of picture: SharedPicture) -> PixelBuffer? {
-    let slot = Int(picture.slot)
-    guard segments.indices.contains(slot), let segment = segments[slot],
-      picture.size.width * picture.size.height <= Self.mostPixels, picture.planesFit(segment.byteCount)
-    else { return nil }
-    let leases = leases
-    leases.lease(slot)
-    return picture.buffer(in: segment) { leases.release(slot) }
   }
 
   // MARK: - The end
@@ -220,39 +196,5 @@ package final class DecoderChild {
     guard end == nil else { return }
     child.socket.shutDown()
     end = child.end(within: milliseconds)
-  }
-}
-
-/// Which slots hold pictures that somebody reads. Any thread.
-private final class SlotLeases: Sendable {
-  private struct State {
-    var counts = [Int](repeating: 0, count: SharedDecoderMemory.slotCount)
-    /// A bit for each slot that nobody reads any more and that the process was not told of.
-    var released: UInt64 = 0
-  }
-
-  private let state = Mutex(State())
-
-  func isLeased(_ slot: Int) -> Bool { state.withLock { $0.counts[slot] > 0 } }
-
-  func lease(_ slot: Int) {
-    state.withLock { state in
-      state.counts[slot] += 1
-      state.released &= ~(1 << UInt64(slot))
-    }
-  }
-
-  func release(_ slot: Int) {
-    state.withLock { state in
-      state.counts[slot] -= 1
-      if state.counts[slot] == 0 { state.released |= 1 << UInt64(slot) }
-    }
-  }
-
-  func takeReleased() -> UInt64 {
-    state.withLock { state in
-      defer { state.released = 0 }
-      return state.released
-    }
   }
 }

@@ -81,19 +81,14 @@ package enum DecoderHost {
   private struct Decoding {
     let socket: MessageSocket
     let decoder: any VideoDecoder
-    let memory: SharedDecoderMemory
-    /// Memory for pictures that the decoder put elsewhere.
-    let copies: PixelBufferPool
-    /// Pictures that the other side reads, each with its slot. One may be there twice.
-    var lent: [(slot: UInt8, picture: PixelBuffer)] = []
+    var lent: LentPictures
     /// The coded picture so far; its memory is kept.
     var coded: [UInt8] = []
 
     init(socket: MessageSocket, decoder: any VideoDecoder, memory: SharedDecoderMemory) {
       self.socket = socket
       self.decoder = decoder
-      self.memory = memory
-      copies = PixelBufferPool(memory: memory)
+      lent = LentPictures(memory)
     }
 
     mutating func run(_ room: inout [UInt8]) {
@@ -103,7 +98,7 @@ package enum DecoderHost {
           case .part(let offset, let isLast, let released) = DecoderCommand(
             parsing: room.span.extracting(first: count))
         else { return }
-        if released != 0 { lent.removeAll { released >> UInt64($0.slot) & 1 == 1 } }
+        lent.takeBack(released)
         coded.append(contentsOf: room[offset..<count])
         guard isLast else { continue }
         clinux_set_deadline(DecoderHost.longestDecoding)
@@ -117,36 +112,14 @@ package enum DecoderHost {
     private mutating func decode() -> DecoderEvent {
       do throws(VideoDecoderError) {
         guard let picture = try decoder.decode(coded) else { return .nothing }
-        guard let (shared, place) = share(picture) else {
+        let meaning = decoder.colorSpace
+        guard let shared = lent.lend(picture, meaning ?? .bt601Limited) else {
           return .refused(.unsupportedPicture("There is no memory left for another picture."))
         }
-        lent.append((place.slot, shared))
-        let meaning = decoder.colorSpace
-        return .picture(
-          SharedPicture(shared, meaning ?? .bt601Limited, slot: place.slot, planes: place.planes),
-          saysColorSpace: meaning != nil)
+        return .picture(shared, saysColorSpace: meaning != nil)
       } catch {
         return .refused(error)
       }
-    }
-
-    /// The picture where it is, or a copy of it in shared memory.
-    private func share(
-      _ picture: PixelBuffer
-    ) -> (picture: PixelBuffer, place: (slot: UInt8, planes: [(offset: Int, stride: Int)]))? {
-      if let place = memory.place(of: picture) { return (picture, place) }
-      let copy = copies.buffer(picture.format, picture.size) { index, bytes, stride in
-        let plane = unsafe picture.unsafePlane(index)
-        // Both sides have `rows` rows of at least `rowBytes` bytes, each in memory of its own.
-        unsafe bytes.withUnsafeMutableBytes { target in
-          for row in unsafe 0..<plane.rows {
-            unsafe (target.baseAddress! + row * stride).copyMemory(
-              from: plane.base + row * plane.stride, byteCount: plane.rowBytes)
-          }
-        }
-      }
-      guard let copy, let place = memory.place(of: copy) else { return nil }
-      return (copy, place)
     }
   }
 }

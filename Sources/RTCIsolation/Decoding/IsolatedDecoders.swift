@@ -164,7 +164,8 @@ package final class IsolatedDecoders: Sendable {
 }
 
 extension DecoderChild.Loss {
-  fileprivate var words: String {
+  /// What goes on after the process's name.
+  package var words: String {
     switch self {
     case .gone(let cause): cause
     case .hung: "did not answer and was ended"

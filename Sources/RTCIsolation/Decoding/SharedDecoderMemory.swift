@@ -3,9 +3,9 @@ import RTCMedia
 import Synchronization
 
 /// A decoder's memory in its own process: shared with the one that shows the pictures, which finds a picture by slot.
-final class SharedDecoderMemory: DecoderMemory {
+package final class SharedDecoderMemory: DecoderMemory {
   /// References of AV1 and VP9, pictures under way, and those that a decoder's pool keeps.
-  static let slotCount = 48
+  package static let slotCount = 48
 
   private struct Block {
     var address: UInt
@@ -16,10 +16,16 @@ final class SharedDecoderMemory: DecoderMemory {
   private let slots: SharedSlots
   private let blocks = Mutex<[Block]>([])
 
-  init(_ socket: MessageSocket) { slots = SharedSlots(socket, count: Self.slotCount) }
+  private let largest: Int64
 
-  func allocate(byteCount: Int) -> UInt? {
-    guard byteCount > 0, Int64(byteCount) <= DecoderChild.largestSegment,
+  /// - Parameter largest: bytes of one piece at most.
+  package init(_ socket: MessageSocket, largest: Int64 = DecoderChild.largestSegment) {
+    self.largest = largest
+    slots = SharedSlots(socket, count: Self.slotCount)
+  }
+
+  package func allocate(byteCount: Int) -> UInt? {
+    guard byteCount > 0, Int64(byteCount) <= largest,
       let piece = unsafe slots.make(byteCount: byteCount)
     else { return nil }
     let block = unsafe Block(address: UInt(bitPattern: piece.base), byteCount: byteCount, slot: piece.slot)
@@ -27,7 +33,7 @@ final class SharedDecoderMemory: DecoderMemory {
     return block.address
   }
 
-  func free(_ address: UInt, byteCount: Int) {
+  package func free(_ address: UInt, byteCount: Int) {
     let block = blocks.withLock { blocks -> Block? in
       blocks.firstIndex { $0.address == address }.map { blocks.remove(at: $0) }
     }
