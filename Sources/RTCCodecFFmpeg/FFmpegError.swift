@@ -14,12 +14,19 @@ package struct FFmpegError: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// The library's own words, or which library this machine lacks.
   package var description: String {
-    if status == cffmpeg_error(ENOSYS), let missing = cffmpeg_missing() {
-      return "FFmpeg is not installed as this program knows it: \(String(cString: missing)); install its libraries"
-    }
+    if status == cffmpeg_error(ENOSYS), let sentence = Self.lack { return sentence }
     var text = [CChar](repeating: 0, count: 128)
     av_strerror(status, &text, text.count)
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// Which library this machine lacks, in words.
+  package static var missing: String { lack ?? "memory is short" }
+
+  private static var lack: String? {
+    cffmpeg_missing().map {
+      "FFmpeg is not installed as this program knows it: \(String(cString: $0)); install its libraries"
+    }
   }
 
   /// Throws when `status` is negative, and passes it on otherwise.

@@ -1,22 +1,24 @@
-internal import CFFmpeg
-internal import RTCMedia
+package import CFFmpeg
+package import RTCMedia
 internal import Synchronization
 
 /// Memory that libavcodec decodes into, for codecs that let it be chosen. It is used again when neither libavcodec nor
 /// anybody who shows the picture needs it.
-final class FrameStore: Sendable {
+package final class FrameStore: Sendable {
   private let source: any DecoderMemory
   private let free = Mutex<[(address: UInt, size: Int)]>([])
   private static let kept = 4
   /// What SIMD code may read past the end of a plane.
   private static let margin = 128
 
-  init(source: any DecoderMemory) { self.source = source }
+  /// - Parameter source: where the memory comes from.
+  package init(source: any DecoderMemory) { self.source = source }
 
   deinit { for block in free.withLock({ $0 }) { source.free(block.address, byteCount: block.size) } }
 
-  /// Has the decoder take its memory from here. `self` must outlive it.
-  func supply(_ context: UnsafeMutablePointer<AVCodecContext>) {
+  /// Has the decoder take its memory from here, on any of its threads. `self` must outlive it.
+  package func supply(_ context: UnsafeMutablePointer<AVCodecContext>) {
+    cffmpeg_call_back_anywhere(context)
     context.pointee.opaque = Unmanaged.passUnretained(self).toOpaque()
     context.pointee.get_buffer2 = { context, frame, flags in
       guard let context, let frame, let store = context.pointee.opaque else { return cffmpeg_error(EINVAL) }

@@ -14,9 +14,12 @@ package final class PictureLedger: Sendable {
   /// Pictures whose format had to be changed, each a copy.
   package var converted: Int { convertedCount.load(ordering: .relaxed) }
 
-  func noteLease() { outstandingCount.add(1, ordering: .acquiringAndReleasing) }
-  func noteRelease() { outstandingCount.subtract(1, ordering: .acquiringAndReleasing) }
-  func noteConversion() { convertedCount.add(1, ordering: .relaxed) }
+  /// A picture is out.
+  package func noteLease() { outstandingCount.add(1, ordering: .acquiringAndReleasing) }
+  /// A picture that was out is back.
+  package func noteRelease() { outstandingCount.subtract(1, ordering: .acquiringAndReleasing) }
+  /// Pictures were copied on their way.
+  package func noteConversions(_ count: Int = 1) { convertedCount.add(count, ordering: .relaxed) }
 }
 
 /// Makes pictures to hand over of decoded frames: by reference where the format is one of ours, else converted. Used by
@@ -26,9 +29,12 @@ package final class PictureMaker {
   private let pool: PicturePool
   private var converter: PictureConverter?
 
-  package init(ledger: PictureLedger) {
+  /// - Parameters:
+  ///   - ledger: counts the pictures.
+  ///   - memory: where converted pictures are put.
+  package init(ledger: PictureLedger, memory: any DecoderMemory = OwnDecoderMemory()) {
     self.ledger = ledger
-    pool = PicturePool(ledger: ledger)
+    pool = PicturePool(ledger: ledger, memory: memory)
   }
 
   /// Takes over `frame`. Nil when it is of no use.
@@ -59,7 +65,7 @@ package final class PictureMaker {
     else {
       return nil
     }
-    ledger.noteConversion()
+    ledger.noteConversions()
     return (buffer, target == .bgra ? .sRGB : color.delivered)
   }
 

@@ -6,15 +6,18 @@ final class PicturePool: Sendable {
   /// As addresses, with their sizes. A consumer that keeps many pictures gets fresh memory; the pool stays small.
   private let free = Mutex<[(address: UInt, size: Int)]>([])
   private let ledger: PictureLedger
+  private let memory: any DecoderMemory
   private static let keptBlocks = 3
 
-  init(ledger: PictureLedger) { self.ledger = ledger }
-
-  deinit {
-    for block in free.withLock({ $0 }) { UnsafeMutableRawPointer(bitPattern: block.address)!.deallocate() }
+  init(ledger: PictureLedger, memory: any DecoderMemory) {
+    self.ledger = ledger
+    self.memory = memory
   }
 
-  /// A picture written by `fill`, which gets base and stride of each plane; nil when it says false.
+  deinit { for block in free.withLock({ $0 }) { memory.free(block.address, byteCount: block.size) } }
+
+  /// A picture written by `fill`, which gets base and stride of each plane; nil when it says false,
+  /// or without memory.
   func buffer(
     _ format: PixelFormat, _ extent: PixelSize,
     fill: ([(base: UnsafeMutablePointer<UInt8>, stride: Int)]) -> Bool
@@ -29,7 +32,7 @@ final class PicturePool: Sendable {
       total += stride * plane.rows + 64
     }
     let size = total
-    let block = take(size)
+    guard let block = take(size) else { return nil }
     let base = UnsafeMutablePointer<UInt8>(bitPattern: block)!
     guard fill(offsets.map { (base + $0.offset, $0.stride) }) else {
       give(block, size)
@@ -44,25 +47,25 @@ final class PicturePool: Sendable {
     }
   }
 
-  private func take(_ size: Int) -> UInt {
+  private func take(_ size: Int) -> UInt? {
     let kept = free.withLock { free -> UInt? in
       guard let index = free.firstIndex(where: { $0.size == size }) else { return nil }
       return free.remove(at: index).address
     }
-    return kept ?? UInt(bitPattern: UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 64))
+    return kept ?? memory.allocate(byteCount: size)
   }
 
   private func give(_ block: UInt, _ size: Int) {
-    let surplus = free.withLock { free -> UInt? in
+    let surplus = free.withLock { free -> (address: UInt, size: Int)? in
       // Pictures of another size are over.
       if let other = free.firstIndex(where: { $0.size != size }) {
         defer { free[other] = (block, size) }
-        return free[other].address
+        return free[other]
       }
-      guard free.count < Self.keptBlocks else { return block }
+      guard free.count < Self.keptBlocks else { return (block, size) }
       free.append((block, size))
       return nil
     }
-    if let surplus { UnsafeMutableRawPointer(bitPattern: surplus)!.deallocate() }
+    if let surplus { memory.free(surplus.address, byteCount: surplus.size) }
   }
 }

@@ -26,6 +26,18 @@ static const int cffmpeg_error_exit = AVERROR_EXIT;
 static const int cffmpeg_error_invalid_data = AVERROR_INVALIDDATA;
 static const int64_t cffmpeg_no_timestamp = AV_NOPTS_VALUE;
 
+// The callbacks of a decoder may be called on any of its threads, as from FFmpeg 6 on they always are.
+static inline void cffmpeg_call_back_anywhere(AVCodecContext *context) {
+#if LIBAVCODEC_VERSION_MAJOR < 60
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  context->thread_safe_callbacks = 1;
+#pragma GCC diagnostic pop
+#else
+  (void)context;
+#endif
+}
+
 static inline int cffmpeg_error(int number) { return AVERROR(number); }
 
 // What the dynamic linker says of the first of FFmpeg's libraries that cannot be loaded, valid until this thread asks
