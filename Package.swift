@@ -111,7 +111,10 @@ let package = Package(
 
     .target(
       name: "RTCCaptureFile",
-      dependencies: ["RTCPrimitives", "RTCMedia", "RTCWire", "RTCNet", "RTCCapture", "RTCCodecFFmpeg", "CFFmpeg"],
+      dependencies: [
+        "RTCPrimitives", "RTCMedia", "RTCWire", "RTCNet", "RTCCapture", "RTCCodecFFmpeg", "RTCIsolation", "CFFmpeg",
+        "CLinux",
+      ],
       swiftSettings: strict),
 
     // Processes of our own that plugins and decoders run in.
@@ -255,7 +258,8 @@ let package = Package(
     .target(
       name: "FuzzProgramBodies",
       dependencies: [
-        "RTCCapturePlugin", "RTCCaptureX11", "RTCIsolation", "RTCMedia", "RTCPrimitives", "RTCast", "rtcast-cli",
+        "RTCCaptureFile", "RTCCapturePlugin", "RTCCaptureX11", "RTCIsolation", "RTCMedia", "RTCPrimitives", "RTCast",
+        "rtcast-cli",
       ],
       path: "Fuzz/Sources/FuzzProgramBodies", swiftSettings: strict),
     // The table of all of them.
@@ -330,8 +334,9 @@ let package = Package(
     .testTarget(
       name: "RTCCaptureFileTests",
       dependencies: [
-        "RTCCapture", "RTCCaptureFile", "RTCCodecFFmpeg", "RTCCodecVPX", "RTCWire", "RTCMedia", "RTCPrimitives",
-        "ProcessKit", "CFFmpeg",
+        "RTCCapture", "RTCCaptureFile", "RTCCodecFFmpeg", "RTCCodecVPX", "RTCIsolation", "RTCWire", "RTCMedia",
+        "RTCNet",
+        "RTCPrimitives", "PluginHostProbe", "ProcessKit", "CFFmpeg", "CLinux",
       ],
       swiftSettings: strict),
     .target(
@@ -352,7 +357,7 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "PluginHostProbe",
-      dependencies: ["RTCCapturePlugin", "RTCIsolation", "RTCMedia", "RTCNet", "RTCast", "CLinux"],
+      dependencies: ["RTCCaptureFile", "RTCCapturePlugin", "RTCIsolation", "RTCMedia", "RTCNet", "RTCast", "CLinux"],
       path: "Tests/PluginHostProbe", swiftSettings: strict),
     .testTarget(
       name: "RTCIsolationTests",

@@ -5,6 +5,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,6 +52,9 @@ static inline int clinux_limit_resources(uint64_t memory_bytes, uint64_t file_by
     return -errno;
   return 0;
 }
+
+/// Has all threads of the process share one heap: each of its own would keep what its thread has freed. Before the first thread.
+static inline void clinux_share_heap(void) { mallopt(M_ARENA_MAX, 1); }
 
 /// Leaves the process its connection and nothing else: no other descriptor but /dev/null as 0, 1 and 2, no environment, and
 /// the root folder as its working folder.

@@ -69,20 +69,29 @@ public final class FilePlayer: Sendable {
   /// - Throws: `noSuchSource` when it is missing, empty, breaks off or is not known, `notPermitted`, `unsupportedFormat`
   ///   when it is encrypted or coded as nothing on this machine can decode. Each with a sentence.
   public static func open(path: String, options: Options = Options()) throws(CaptureError) -> FilePlayer {
+    try open(path: path, options: options, hosts: nil)
+  }
+
+  /// - Parameter hosts: starts the process in which the file is demuxed and decoded; nil: this one.
+  package static func open(
+    path: String, options: Options = Options(), hosts: FileHosts?
+  ) throws(CaptureError) -> FilePlayer {
     try FilePlayer(
-      path: path, options: options, clock: .monotonic, passthrough: options.passesThrough ? .standard : .none)
+      path: path, options: options, clock: .monotonic, passthrough: options.passesThrough ? .standard : .none,
+      hosts: hosts)
   }
 
   /// - Parameters:
   ///   - clock: tests play as fast as they take.
   ///   - passthrough: what can be passed on without decoding.
-  package init(path: String, options: Options, clock: PlaybackClock, passthrough: PassthroughFactory)
-    throws(CaptureError)
-  {
+  ///   - hosts: starts the process in which the file is demuxed and decoded; nil: this one.
+  package init(
+    path: String, options: Options, clock: PlaybackClock, passthrough: PassthroughFactory, hosts: FileHosts? = nil
+  ) throws(CaptureError) {
     var options = options
     options.speed = Self.bounded(options.speed)
     options.start = max(.zero, options.start)
-    let core = try PlaybackCore(path: path, options: options, clock: clock, passthrough: passthrough)
+    let core = try PlaybackCore(path: path, options: options, clock: clock, passthrough: passthrough, hosts: hosts)
     let hold = PlaybackHold(core)
     self.hold = hold
     source = MediaSource(

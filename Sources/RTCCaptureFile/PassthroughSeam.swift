@@ -1,4 +1,3 @@
-internal import CFFmpeg
 package import RTCMedia
 package import RTCPrimitives
 
@@ -56,41 +55,6 @@ package struct DemuxedPacket: Sendable {
   /// The first after the start, a seek or packets that were left out: nothing before it may be referred to. Not set
   /// where a loop begins again.
   package var startsAfterJump: Bool
-}
-
-/// The bytes of a packet, shared and never changed.
-///
-/// `@unchecked Sendable`: the packet is owned by this object alone, is not changed after `init`, and is freed in
-/// `deinit`.
-package final class PacketPayload: @unchecked Sendable {
-  let packet: UnsafeMutablePointer<AVPacket>
-
-  /// Takes over a packet whose data is reference-counted.
-  init(owning packet: UnsafeMutablePointer<AVPacket>) { self.packet = packet }
-
-  deinit {
-    var owned: UnsafeMutablePointer<AVPacket>? = packet
-    av_packet_free(&owned)
-  }
-
-  package var count: Int { max(0, Int(packet.pointee.size)) }
-
-  package var bytes: Span<UInt8> {
-    @_lifetime(borrow self)
-    get {
-      let start = UnsafePointer<UInt8>(packet.pointee.data)
-      // The packet's data lives and stays as it is for as long as self, which the result borrows.
-      let span = Span<UInt8>(_unsafeElements: UnsafeBufferPointer(start: start, count: start == nil ? 0 : count))
-      return _overrideLifetime(span, borrowing: self)
-    }
-  }
-
-  /// Global headers that replace the stream's from this packet on (H.264 in mp4, when they change under way).
-  package var newExtradata: [UInt8]? {
-    var size = 0
-    guard let data = av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, &size), size > 0 else { return nil }
-    return Array(UnsafeBufferPointer(start: data, count: size))
-  }
 }
 
 /// Makes what a browser takes of one file's pictures. Made at opening, used on one thread, the delivery thread.

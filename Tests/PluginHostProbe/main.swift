@@ -58,6 +58,9 @@ if CommandLine.arguments.count > 2, CommandLine.arguments[1] == "launcher" {
 }
 if CommandLine.arguments.count > 1, CommandLine.arguments[1] == "child" { exit(LauncherTrial.beChild()) }
 
+// As the process that reads a file.
+if CommandLine.arguments.count > 2, CommandLine.arguments[1] == "file" { exit(OddFile(CommandLine.arguments[2]).run()) }
+
 // As a decoder's process.
 if CommandLine.arguments.count > 2, CommandLine.arguments[1] == "decoder" {
   let how = CommandLine.arguments[2]

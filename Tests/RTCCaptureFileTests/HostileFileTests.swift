@@ -69,7 +69,7 @@ import Testing
 
   private func refusal(_ clip: Clip) -> String? {
     do throws(CaptureError) {
-      _ = try FilePlayer.open(path: clip.path)
+      _ = try FilePlayer.open(path: clip.path, hosts: Probe.hosts)
       return nil
     } catch {
       return error.sentence

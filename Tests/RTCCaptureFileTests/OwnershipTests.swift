@@ -38,7 +38,8 @@ import Testing
     var options = FilePlayer.Options()
     options.isLooped = true
     return try FilePlayer(
-      path: clip.path, options: options, clock: .asFastAsConsumed(from: Playback.start), passthrough: .none)
+      path: clip.path, options: options, clock: .asFastAsConsumed(from: Playback.start), passthrough: .none,
+      hosts: Probe.hosts)
   }
 
   /// Whether it came; what never comes is ended by the time limit.

@@ -147,7 +147,7 @@ import Testing
     clip.write(bytes)
     let picture = try await first(clip).0
     #expect(picture.rotation == .none && picture.sum == wanted.first?.sum)
-    #expect(try FilePlayer.open(path: clip.path).passthroughRefusal?.contains("mirrored") == true)
+    #expect(try FilePlayer.open(path: clip.path, hosts: Probe.hosts).passthroughRefusal?.contains("mirrored") == true)
   }
 
   @Test func `a size that changes mid stream is followed`() async throws {

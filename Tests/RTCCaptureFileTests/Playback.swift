@@ -53,16 +53,17 @@ final class Playback: VideoConsumer, AudioConsumer, EncodedVideoConsumer, Sendab
   private let keepsSums: Bool
 
   /// - Parameters:
+  ///   - hosts: nil decodes in the process of the tests.
   ///   - pictureLimit: stops after so many.
   ///   - onPicture: called with the number of each, from the player's thread.
   init(
     _ clip: Clip, _ options: FilePlayer.Options = .init(), pictureLimit: Int = .max, keepsSums: Bool = true,
-    passthrough: PassthroughFactory = .none,
+    passthrough: PassthroughFactory = .none, hosts: FileHosts? = Probe.hosts,
     clock: PlaybackClock = .asFastAsConsumed(from: start),
     onPicture: @escaping @Sendable (Int, FilePlayer) -> Void = { _, _ in }
   ) throws {
     player = try FilePlayer(
-      path: clip.path, options: options, clock: clock, passthrough: passthrough)
+      path: clip.path, options: options, clock: clock, passthrough: passthrough, hosts: hosts)
     self.clip = clip
     (pictures, pictureFeed) = AsyncStream.makeStream()
     (ended, feed) = AsyncStream.makeStream()

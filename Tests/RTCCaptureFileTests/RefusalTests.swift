@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct RefusalTests {
   private func refusal(_ path: String) -> CaptureError? {
     do throws(CaptureError) {
-      _ = try FilePlayer.open(path: path)
+      _ = try FilePlayer.open(path: path, hosts: Probe.hosts)
       return nil
     } catch {
       return error
@@ -78,7 +78,7 @@ import Testing
     let clip = try Clip("tone.wav", "-f lavfi -i \(Clip.sine) -t 1")
     var options = FilePlayer.Options()
     options.playsSound = false
-    #expect(throws: CaptureError.self) { try FilePlayer.open(path: clip.path, options: options) }
+    #expect(throws: CaptureError.self) { try FilePlayer.open(path: clip.path, options: options, hosts: Probe.hosts) }
   }
 
   @Test func `a cover picture is no video`() throws {
@@ -86,7 +86,7 @@ import Testing
       "cover.mp3",
       "-f lavfi -i \(Clip.sine) -f lavfi -i \(Clip.pictures) -t 1 -map 0 -map 1 -frames:v 1 -c:v png "
         + "-disposition:v attached_pic")
-    let player = try FilePlayer.open(path: clip.path)
+    let player = try FilePlayer.open(path: clip.path, hosts: Probe.hosts)
     #expect(player.source.video == nil)
     #expect(player.source.audio != nil)
   }

@@ -9,11 +9,17 @@ final class CodecContext {
   /// The largest picture that is decoded, in pixels.
   static let mostPixels = 1 << 26
 
-  init(_ stream: MediaStream) throws(FFmpegError) {
+  /// Outlives the context.
+  private let store: FrameStore?
+
+  /// - Parameter memory: where decoded pictures are put, for codecs that let it be chosen; nil: memory of FFmpeg's own.
+  init(_ stream: MediaStream, memory: (any DecoderMemory)? = nil) throws(FFmpegError) {
     guard let codec = avcodec_find_decoder(stream.parameters.pointee.codec_id),
       let context = avcodec_alloc_context3(codec)
     else { throw FFmpegError(cffmpeg_error(ENOSYS), in: "avcodec_find_decoder") }
     self.context = context
+    let isChoosable = codec.pointee.capabilities & AV_CODEC_CAP_DR1 != 0
+    store = isChoosable ? memory.map { FrameStore(source: $0) } : nil
     try FFmpegError.check(
       avcodec_parameters_to_context(context, stream.parameters), "avcodec_parameters_to_context")
     context.pointee.pkt_timebase = .nanosecond
@@ -22,6 +28,7 @@ final class CodecContext {
     context.pointee.thread_count = Self.threadCount(for: stream)
     // Columns cut away at the left are so exactly, though rows then begin anywhere in memory.
     context.pointee.flags |= AV_CODEC_FLAG_UNALIGNED
+    store?.supply(context)
     try FFmpegError.check(avcodec_open2(context, codec, nil), "avcodec_open2")
   }
 
@@ -31,7 +38,14 @@ final class CodecContext {
   }
 
   /// Gives a packet, or nil for the end; what it refuses as damaged is left out.
-  func send(_ payload: PacketPayload?) { avcodec_send_packet(context, payload?.packet) }
+  func send(_ payload: PacketPayload?) {
+    guard let payload else {
+      avcodec_send_packet(context, nil)
+      return
+    }
+    // One that another process has is none of this decoder's.
+    if let packet = payload.packet { avcodec_send_packet(context, packet) }
+  }
 
   /// The next frame, the caller's to free; nil when the decoder wants more first.
   func receive() -> UnsafeMutablePointer<AVFrame>? {

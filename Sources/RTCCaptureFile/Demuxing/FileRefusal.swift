@@ -1,4 +1,3 @@
-internal import CFFmpeg
 internal import Glibc
 internal import RTCCodecFFmpeg
 internal import RTCMedia
@@ -24,66 +23,43 @@ enum FileRefusal {
     guard access(path, R_OK) == 0 else { throw .notPermitted("You may not read \(path); ask its owner for leave.") }
   }
 
-  static func unreadable(_ path: String, _ error: FFmpegError) -> CaptureError {
-    error.status == cffmpeg_error(EACCES)
+  static func unreadable(_ path: String, _ number: Int32) -> CaptureError {
+    number == EACCES
       ? .notPermitted("You may not read \(path); ask its owner for leave.")
-      : .noSuchSource("\(path) cannot be read: \(error).")
+      : .noSuchSource("\(path) cannot be read: \(String(cString: strerror(number))).")
   }
 
-  /// No container was recognised, or it breaks off.
-  static func unknown(_ path: String, _ error: FFmpegError) -> CaptureError {
-    beginsLikeMP4(path)
-      ? .noSuchSource("\(path) begins like an mp4 but breaks off or is damaged; copy or record it again.")
-      : .noSuchSource("\(path) holds no pictures or sound that can be recognised, or is damaged.")
-  }
-
-  /// A container that FFmpeg reads and that is not played here.
-  static func otherContainer(_ path: String) -> CaptureError {
-    .unsupportedFormat(
-      "\(path) is a kind of file that is not played, such as a list of other files; `rtcast file --help` names the kinds that "
-        + "are. Convert it with: ffmpeg -i FILE -c copy NEW.mkv")
-  }
-
-  static func encrypted(_ path: String) -> CaptureError {
-    .unsupportedFormat("\(path) is encrypted (DRM) and cannot be played; take a copy without protection.")
-  }
-
-  static func withoutStreams(
-    _ path: String, _ context: UnsafeMutablePointer<AVFormatContext>, _ wantsAudio: Bool
-  ) -> CaptureError {
-    for index in 0..<Int(context.pointee.nb_streams) {
-      let parameters = context.pointee.streams[index]!.pointee.codecpar.pointee
-      let type = parameters.codec_type
-      guard type == AVMEDIA_TYPE_VIDEO || (wantsAudio && type == AVMEDIA_TYPE_AUDIO) else { continue }
-      if parameters.codec_id != AV_CODEC_ID_NONE, avcodec_find_decoder(parameters.codec_id) == nil {
-        let name = String(cString: avcodec_get_name(parameters.codec_id))
-        return .unsupportedFormat("\(path) is coded as \(name), which the FFmpeg on this machine cannot decode.")
-      }
-    }
-    if isAnimatedWebP(path) {
+  /// What is wrong with the file at `path`, as a sentence.
+  static func error(_ fault: FileFault, _ path: String, wantsAudio: Bool) -> CaptureError {
+    switch fault {
+    case .unknown:
+      return beginsLikeMP4(path)
+        ? .noSuchSource("\(path) begins like an mp4 but breaks off or is damaged; copy or record it again.")
+        : .noSuchSource("\(path) holds no pictures or sound that can be recognised, or is damaged.")
+    case .otherContainer:
+      return .unsupportedFormat(
+        "\(path) is a kind of file that is not played, such as a list of other files; `rtcast file --help` names the kinds that "
+          + "are. Convert it with: ffmpeg -i FILE -c copy NEW.mkv")
+    case .encrypted:
+      return .unsupportedFormat("\(path) is encrypted (DRM) and cannot be played; take a copy without protection.")
+    case .undecodable(let codec):
+      return .unsupportedFormat("\(path) is coded as \(codec), which the FFmpeg on this machine cannot decode.")
+    case .nothingToPlay where isAnimatedWebP(path):
       return .unsupportedFormat(
         "\(path) is an animated WebP file, which FFmpeg does not decode; convert it to GIF or MP4 first.")
+    case .nothingToPlay:
+      return .noSuchSource(
+        wantsAudio
+          ? "\(path) has neither pictures nor sound that can be played; perhaps it breaks off or is damaged."
+          : "\(path) has no pictures that can be played, and its sound is not wanted.")
+    case .shortOfMemory: return .unavailable("Memory is short: \(path) was not opened.")
+    case .withoutFFmpeg: return .noSuchSource("\(path) cannot be read: \(FFmpegError.missing).")
     }
-    return .noSuchSource(
-      wantsAudio
-        ? "\(path) has neither pictures nor sound that can be played; perhaps it breaks off or is damaged."
-        : "\(path) has no pictures that can be played, and its sound is not wanted.")
   }
 
   /// A container without one picture or sample that could be decoded.
   static func undecodable(_ path: String) -> CaptureError {
     .noSuchSource("Nothing in \(path) could be decoded; it is damaged or breaks off.")
-  }
-
-  /// Common Encryption (ISO 23001-7), WebM encryption and the older protected sample entries.
-  static func isEncrypted(_ context: UnsafeMutablePointer<AVFormatContext>) -> Bool {
-    (0..<Int(context.pointee.nb_streams)).contains { index in
-      guard let stream = context.pointee.streams[index] else { return false }
-      let tag = stream.pointee.codecpar.pointee.codec_tag
-      if ["encv", "enca", "drmi", "drms"].contains(where: { Self.tag($0) == tag }) { return true }
-      var size = 0
-      return av_stream_get_side_data(stream, AV_PKT_DATA_ENCRYPTION_INIT_INFO, &size) != nil
-    }
   }
 
   /// The path's ending with its dot when it is a plain one; else empty.
@@ -92,10 +68,6 @@ enum FileRefusal {
     let ending = path[dot...].utf8.dropFirst()
     let isPlain = (1...8).contains(ending.count) && ending.allSatisfy { isalnum(Int32($0)) != 0 && $0 < 128 }
     return isPlain ? "." + String(path[path.index(after: dot)...]) : ""
-  }
-
-  private static func tag(_ letters: String) -> UInt32 {
-    letters.utf8.reversed().reduce(0) { $0 << 8 | UInt32($1) }
   }
 
   private static func beginsLikeMP4(_ path: String) -> Bool {
@@ -117,4 +89,19 @@ enum FileRefusal {
     bytes.removeLast(count - fread(&bytes, 1, count, file))
     return bytes
   }
+}
+
+/// What is wrong with a file, as its demuxer finds it.
+package enum FileFault: Error, Hashable, Sendable {
+  /// No container was recognised, or it breaks off.
+  case unknown
+  /// A container that FFmpeg reads and that is not played here.
+  case otherContainer
+  case encrypted
+  /// Nothing on this machine decodes the codec of that name.
+  case undecodable(codec: String)
+  case nothingToPlay
+  case shortOfMemory
+  /// FFmpeg's libraries are not there.
+  case withoutFFmpeg
 }

@@ -12,62 +12,63 @@ final class MediaFile {
     case packet(UnsafeMutablePointer<AVPacket>, of: MediaStream)
     case end
     /// The file could not be read further.
-    case failure(String)
+    case failure(FileReadFailure)
   }
 
-  let path: String
   let video: MediaStream?
   let audio: MediaStream?
   private let wantsAudio: Bool
   private let context: UnsafeMutablePointer<AVFormatContext>
-  private var io: UnsafeMutablePointer<AVIOContext>?
+  /// Outlives `context`.
+  private let io: FileIO
   /// Damaged stretches in a row that were skipped.
   private var damaged = 0
   /// Read at the opening to see whether they are encrypted; they come again.
   private var peeked: [(UnsafeMutablePointer<AVPacket>, MediaStream)] = []
 
-  /// - Throws: a sentence for each way in which a file can be missing or of no use.
-  init(path: String, wantsAudio: Bool) throws(CaptureError) {
-    try FileRefusal.checkPlace(path)
+  /// - Parameters:
+  ///   - ending: of the file's name, with its dot, as a hint; empty: none.
+  ///   - wantsAudio: false leaves the sound out.
+  init(_ bytes: any FileBytes, ending: String, wantsAudio: Bool) throws(FileFault) {
     Self.quietLibraries
-    var opened: UnsafeMutablePointer<AVIOContext>?
-    let status = avio_open2(&opened, "file:" + path, AVIO_FLAG_READ, nil, nil)
-    guard status >= 0, let io = opened else {
-      throw FileRefusal.unreadable(path, FFmpegError(status, in: "avio_open2"))
-    }
-    var container: UnsafeMutablePointer<AVFormatContext>?
-    do throws(CaptureError) {
-      container = try Self.openContainer(path, io)
-      let context = container!
-      if FileRefusal.isEncrypted(context) { throw FileRefusal.encrypted(path) }
+    guard let io = FileIO(bytes) else { throw cffmpeg_missing() == nil ? .shortOfMemory : .withoutFFmpeg }
+    var container: UnsafeMutablePointer<AVFormatContext>? = try Self.openContainer(io, ending)
+    let context = container!
+    do throws(FileFault) {
+      if Self.isEncrypted(context) { throw .encrypted }
       video = Self.best(AVMEDIA_TYPE_VIDEO, in: context).map { MediaStream($0) }
       audio = wantsAudio ? Self.best(AVMEDIA_TYPE_AUDIO, in: context).map { MediaStream($0) } : nil
-      guard video != nil || audio != nil else { throw FileRefusal.withoutStreams(path, context, wantsAudio) }
-      self.context = context
+      guard video != nil || audio != nil else { throw Self.lack(of: context, wantsAudio) }
     } catch {
       avformat_close_input(&container)
-      avio_closep(&opened)
       throw error
     }
-    self.path = path
+    self.context = context
     self.wantsAudio = wantsAudio
     self.io = io
     let played = [video, audio].compactMap { $0?.index }
     for index in 0..<Int32(context.pointee.nb_streams) where !played.contains(index) {
       context.pointee.streams[Int(index)]!.pointee.discard = AVDISCARD_ALL
     }
-    if peekFindsEncryption() { throw FileRefusal.encrypted(path) }
+    if peekFindsEncryption() { throw .encrypted }
   }
 
   deinit {
     forgetPeeked()
     var context: UnsafeMutablePointer<AVFormatContext>? = context
     avformat_close_input(&context)
-    avio_closep(&io)
+  }
+
+  /// What the file holds.
+  var contents: FileContents {
+    FileContents(
+      containerName: containerName, duration: duration, mayLeap: mayLeap, video: video?.contents,
+      audio: audio?.contents,
+      notices: notices)
   }
 
   /// The container's name as FFmpeg has it: `mov,mp4,m4a,3gp,3g2,mj2`, `matroska,webm` …
-  var containerName: String { String(cString: context.pointee.iformat.pointee.name) }
+  private var containerName: String { String(cString: context.pointee.iformat.pointee.name) }
 
   /// Where the file's own timestamps begin, in nanoseconds: the earliest of what is played. Nil when nobody knows.
   var start: Int64? {
@@ -75,20 +76,15 @@ final class MediaFile {
   }
 
   /// Nil when the container does not say, or says what cannot be.
-  var duration: TimeDelta? {
+  private var duration: TimeDelta? {
     let duration = context.pointee.duration
     guard duration > 0, duration <= PacketTiming.latestTime / 1000 else { return nil }
     return .microseconds(duration)
   }
 
-  /// A sentence for each part of the file that is not played as it is meant.
-  var notices: [String] {
-    var notices: [String] = []
-    if let video, let name = video.highDynamicRange {
-      notices.append(
-        "The pictures are \(name) (HDR), which is not brought down to what viewers' screens show: colours look pale. "
-          + "Convert the file first for right ones.")
-    }
+  private var notices: [FileContents.Notice] {
+    var notices: [FileContents.Notice] = []
+    if let name = video?.highDynamicRange { notices.append(.highDynamicRange(name)) }
     for index in 0..<Int(context.pointee.nb_streams) {
       let stream = context.pointee.streams[index]!.pointee
       let (type, id) = (stream.codecpar.pointee.codec_type, stream.codecpar.pointee.codec_id)
@@ -96,17 +92,15 @@ final class MediaFile {
       let isMissing = type == AVMEDIA_TYPE_VIDEO ? video == nil && !isCover : audio == nil && wantsAudio
       guard type == AVMEDIA_TYPE_VIDEO || type == AVMEDIA_TYPE_AUDIO, isMissing, avcodec_find_decoder(id) == nil
       else { continue }
-      let (missing, played) = type == AVMEDIA_TYPE_VIDEO ? ("pictures", "sound") : ("sound", "pictures")
       notices.append(
-        "The FFmpeg on this machine cannot decode the \(missing) of \(path) (\(String(cString: avcodec_get_name(id)))); its "
-          + "\(played) \(played == "sound" ? "is" : "are") played alone.")
+        .undecodable(isPicture: type == AVMEDIA_TYPE_VIDEO, codec: String(cString: avcodec_get_name(id))))
       break
     }
     return notices
   }
 
   /// Containers whose timestamps may leap (broadcasts).
-  var mayLeap: Bool { context.pointee.iformat.pointee.flags & AVFMT_TS_DISCONT != 0 }
+  private var mayLeap: Bool { context.pointee.iformat.pointee.flags & AVFMT_TS_DISCONT != 0 }
 
   /// The next packet of a stream that is played; the caller owns it.
   func read() -> Step {
@@ -118,7 +112,7 @@ final class MediaFile {
   }
 
   private func readOn() -> Step {
-    guard let packet = av_packet_alloc() else { return .failure("Memory is short.") }
+    guard let packet = av_packet_alloc() else { return .failure(.shortOfMemory) }
     while true {
       let status = av_read_frame(context, packet)
       if status >= 0 {
@@ -138,7 +132,7 @@ final class MediaFile {
       }
       var owned: UnsafeMutablePointer<AVPacket>? = packet
       av_packet_free(&owned)
-      return status == cffmpeg_error(EIO) ? .failure(FFmpegError(status, in: "av_read_frame").description) : .end
+      return status == cffmpeg_error(EIO) ? .failure(.unreadable) : .end
     }
   }
 
@@ -208,11 +202,11 @@ final class MediaFile {
   ]
 
   private static func openContainer(
-    _ path: String, _ io: UnsafeMutablePointer<AVIOContext>
-  ) throws(CaptureError) -> UnsafeMutablePointer<AVFormatContext> {
+    _ io: FileIO, _ ending: String
+  ) throws(FileFault) -> UnsafeMutablePointer<AVFormatContext> {
     var context = avformat_alloc_context()
-    guard let fresh = context else { throw .unavailable("Memory is short: \(path) was not opened.") }
-    fresh.pointee.pb = io
+    guard let fresh = context else { throw .shortOfMemory }
+    fresh.pointee.pb = io.context
     fresh.pointee.io_open = { _, _, _, _, _ in cffmpeg_error(EACCES) }
     // Readers of lists (concat, hls, dash, imf, vobsub, sdp) and of patterns open files by a context of their own, around
     // `io_open`; and what is not played need not be reached by anybody's file.
@@ -220,20 +214,50 @@ final class MediaFile {
     defer { av_dict_free(&options) }
     guard av_dict_set(&options, "format_whitelist", playedContainers.joined(separator: ","), 0) >= 0,
       av_dict_set(&options, "protocol_whitelist", "none", 0) >= 0
-    else { throw .unavailable("Memory is short: \(path) was not opened.") }
+    else {
+      avformat_free_context(fresh)
+      throw .shortOfMemory
+    }
     // Only the ending is told, as a hint: some names would be taken for patterns of many files.
-    var status = avformat_open_input(&context, "file" + FileRefusal.ending(of: path), nil, &options)
+    var status = avformat_open_input(&context, "file" + ending, nil, &options)
     // A failure has freed the context.
     guard status >= 0, let opened = context else {
-      if status == cffmpeg_error(EINVAL) { throw FileRefusal.otherContainer(path) }
-      throw FileRefusal.unknown(path, FFmpegError(status, in: "avformat_open_input"))
+      throw status == cffmpeg_error(EINVAL) ? .otherContainer : .unknown
     }
     status = avformat_find_stream_info(opened, nil)
     guard status >= 0 else {
       avformat_close_input(&context)
-      throw FileRefusal.unknown(path, FFmpegError(status, in: "avformat_find_stream_info"))
+      throw .unknown
     }
     return opened
+  }
+
+  /// Common Encryption (ISO 23001-7), WebM encryption and the older protected sample entries.
+  private static func isEncrypted(_ context: UnsafeMutablePointer<AVFormatContext>) -> Bool {
+    (0..<Int(context.pointee.nb_streams)).contains { index in
+      guard let stream = context.pointee.streams[index] else { return false }
+      let tag = stream.pointee.codecpar.pointee.codec_tag
+      if ["encv", "enca", "drmi", "drms"].contains(where: { Self.tag($0) == tag }) { return true }
+      var size = 0
+      return av_stream_get_side_data(stream, AV_PKT_DATA_ENCRYPTION_INIT_INFO, &size) != nil
+    }
+  }
+
+  private static func tag(_ letters: String) -> UInt32 {
+    letters.utf8.reversed().reduce(0) { $0 << 8 | UInt32($1) }
+  }
+
+  /// Why none of the streams is played.
+  private static func lack(of context: UnsafeMutablePointer<AVFormatContext>, _ wantsAudio: Bool) -> FileFault {
+    for index in 0..<Int(context.pointee.nb_streams) {
+      let parameters = context.pointee.streams[index]!.pointee.codecpar.pointee
+      let type = parameters.codec_type
+      guard type == AVMEDIA_TYPE_VIDEO || (wantsAudio && type == AVMEDIA_TYPE_AUDIO) else { continue }
+      if parameters.codec_id != AV_CODEC_ID_NONE, avcodec_find_decoder(parameters.codec_id) == nil {
+        return .undecodable(codec: String(cString: avcodec_get_name(parameters.codec_id)))
+      }
+    }
+    return .nothingToPlay
   }
 
   /// The stream to play of a kind: one whose form is known, and no cover picture.

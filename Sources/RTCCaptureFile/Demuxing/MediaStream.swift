@@ -34,8 +34,16 @@ struct MediaStream {
     frameDuration = isPicture ? Self.frameDuration(of: stream.pointee) : .zero
   }
 
+  /// What is told of the stream.
+  var contents: FileContents.Stream {
+    let format = SourceFormat(AVPixelFormat(rawValue: isPicture ? parameters.pointee.format : -1))
+    return FileContents.Stream(
+      description: description, frameDuration: frameDuration, frameRate: frameRate,
+      pixelFormat: format.shared ?? (format.isRGB ? .bgra : .i420))
+  }
+
   /// Pictures a second; 0 when nobody knows.
-  var frameRate: Double {
+  private var frameRate: Double {
     let rate = stream.pointee.avg_frame_rate
     return rate.num > 0 && rate.den > 0 ? Double(rate.num) / Double(rate.den) : 0
   }

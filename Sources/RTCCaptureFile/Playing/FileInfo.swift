@@ -1,4 +1,3 @@
-internal import RTCCodecFFmpeg
 internal import RTCMedia
 internal import RTCPrimitives
 
@@ -22,22 +21,20 @@ struct FileInfo: Sendable {
 }
 
 extension FileInfo {
-  init(_ file: MediaFile, encodedFormat: EncodedVideoFormat?, isOpus: Bool) {
-    path = file.path
-    containerName = file.containerName
-    duration = file.duration
-    videoFormat = file.video.map {
-      let rate = $0.frameRate
-      let format = SourceFormat(.init(rawValue: $0.parameters.pointee.format))
-      return VideoFormat(
-        size: $0.description.squareSize.turned($0.description.rotation), frameRates: 0...(rate > 0 ? rate : 1000),
-        pixelFormat: format.shared ?? (format.isRGB ? .bgra : .i420))
+  init(_ contents: FileContents, path: String, encodedFormat: EncodedVideoFormat?, isOpus: Bool) {
+    self.path = path
+    containerName = contents.containerName
+    duration = contents.duration
+    videoFormat = contents.video.map {
+      VideoFormat(
+        size: $0.description.squareSize.turned($0.description.rotation),
+        frameRates: 0...($0.frameRate > 0 ? $0.frameRate : 1000), pixelFormat: $0.pixelFormat)
     }
-    videoCodec = file.video?.description.codecName
-    audioFormat = file.audio.map { SoundConverter.format(of: $0.description.audio) }
-    audioCodec = file.audio?.description.codecName
+    videoCodec = contents.video?.description.codecName
+    audioFormat = contents.audio.map { SoundConverter.format(of: $0.description.audio) }
+    audioCodec = contents.audio?.description.codecName
     self.encodedFormat = encodedFormat
     self.isOpus = isOpus
-    notices = file.notices
+    notices = contents.notices.map { $0.sentence(path) }
   }
 }

@@ -1,4 +1,3 @@
-internal import CFFmpeg
 internal import RTCMedia
 internal import RTCPrimitives
 
@@ -6,12 +5,14 @@ internal import RTCPrimitives
 final class FileReader {
   private let core: PlaybackCore
   private let seat: Int
-  private var file: MediaFile
-  private var isFresh: Bool
+  private let media: any FileMedia
+  private let contents: FileContents
+  /// Nothing was read of the file yet.
+  private var isFresh = true
   private var timing: PacketTiming
   private var pass = PassCount()
-  private var pictures: PictureReading?
-  private var sound: SoundReading?
+  private let pictures: PictureReading
+  private let sound: SoundReading
   /// Tells where viewers can begin; nil where nothing is passed on.
   private var rewriter: PictureRewriter?
   /// Key frames of the container are entry points, as far as it was read.
@@ -25,24 +26,21 @@ final class FileReader {
     var sounds = 0
   }
 
-  /// - Parameter isFresh: nothing was read of the file yet.
-  init(core: PlaybackCore, seat: Int, file: MediaFile, isFresh: Bool) {
+  /// - Parameter media: a file of which nothing was read yet.
+  init(core: PlaybackCore, seat: Int, media: any FileMedia) {
     self.core = core
     self.seat = seat
-    self.file = file
-    self.isFresh = isFresh
-    timing = PacketTiming(fileTime: file.start ?? 0, media: 0, fileEnd: nil, mayLeap: file.mayLeap)
-    pictures = file.video.flatMap { PictureReading($0, core: core, seat: seat) }
-    sound = file.audio.flatMap { SoundReading($0, core: core) }
-    if core.info.encodedFormat != nil { rewriter = file.video.flatMap { try? PictureRewriter($0.description) } }
-    core.monitor.change { state, _ in
-      if pictures == nil { state.video.isDead = true }
-      if sound == nil { state.audio.isDead = true }
-    }
+    self.media = media
+    contents = media.contents
+    timing = PacketTiming(fileTime: media.start ?? 0, media: 0, fileEnd: nil, mayLeap: contents.mayLeap)
+    pictures = PictureReading(core: core, seat: seat, media: media)
+    sound = SoundReading(core: core, media: media)
+    if core.info.encodedFormat != nil { rewriter = contents.video.flatMap { try? PictureRewriter($0.description) } }
   }
 
   /// Returns when nobody wants the file any more.
   func run(noteEnded: () -> Void) {
+    prepare()
     while true {
       let job = core.monitor.wait(seat: seat) { state, now in
         let job = state.nextJob(now)
@@ -54,17 +52,36 @@ final class FileReader {
         }
         return job
       }
-      switch job {
-      case .exit: return
-      case .seek(let position): seek(to: position)
-      case .read: read()
-      case .decodePicture(let work):
-        pictures?.decode(work)
-        noteDecoded()
-      case .decodeSound(let work):
-        sound?.decode(work)
-        noteDecoded()
+      do throws(FileLoss) { guard try perform(job) else { return } } catch { recover(from: error, during: job) }
+    }
+  }
+
+  /// False when nobody wants the file any more.
+  private func perform(_ job: ReaderJob) throws(FileLoss) -> Bool {
+    switch job {
+    case .exit: return false
+    case .seek(let position): try seek(to: position)
+    case .read: try read()
+    case .decodePicture(let work):
+      try pictures.decode(work)
+      noteDecoded()
+    case .decodeSound(let work):
+      try sound.decode(work)
+      noteDecoded()
+    }
+    return true
+  }
+
+  private func prepare() {
+    do throws(FileLoss) {
+      let decoders = try media.prepare(
+        sendsPictures: core.info.encodedFormat != nil, sendsSound: core.info.isOpus, ledger: core.ledger)
+      core.monitor.change { state, _ in
+        if !decoders.decodesPictures { state.video.isDead = true }
+        if !decoders.decodesSound { state.audio.isDead = true }
       }
+    } catch {
+      recover(from: error, during: .seek(core.options.start))
     }
   }
 
@@ -78,39 +95,66 @@ final class FileReader {
     if isEnding { core.monitor.change { _, _ in } }
   }
 
-  // MARK: - Reading
-
-  private func read() {
-    switch file.read() {
-    case .packet(let packet, let stream): take(packet, of: stream)
-    case .end: endPass(lost: nil)
-    case .failure(let reason):
-      endPass(lost: "\(file.path) could not be read further: \(reason)")
+  /// Goes on where the file was, in another process; without one, the file ends here.
+  private func recover(from loss: FileLoss, during job: ReaderJob) {
+    do throws(FileLoss) {
+      try media.recover(from: loss)
+      isFresh = true
+      core.monitor.change { state, now in
+        state.video.isDecoding = false
+        state.audio.isDecoding = false
+        // Somebody may want to go elsewhere meanwhile.
+        if case .wanted = state.seek { return }
+        if case .seek(let position) = job {
+          state.seek = .wanted(position)
+        } else {
+          state.seek = .wanted(max(.zero, state.position(at: now)))
+        }
+      }
+    } catch {
+      core.monitor.change { state, now in
+        state.video.isDecoding = false
+        state.audio.isDecoding = false
+        state.beginPlace(at: state.position(at: now), now)
+        state.appendEnd(.lost(error.sentence))
+        // Where somebody waits to go elsewhere, there is nothing.
+        state.seek = .none
+        state.releaseSeekWaiters()
+      }
     }
   }
 
-  private func take(_ packet: UnsafeMutablePointer<AVPacket>, of stream: MediaStream, startsAfterJump: Bool = false) {
-    let isPicture = stream.isPicture
-    if pass.pictures + pass.sounds == 0, file.start == nil, let first = time(of: packet, stream) {
-      timing = PacketTiming(fileTime: first, media: pass.start, fileEnd: nil, mayLeap: file.mayLeap)
+  // MARK: - Reading
+
+  private func read() throws(FileLoss) {
+    switch try media.read() {
+    case .packet(let packet): take(packet)
+    case .end: try endPass(lost: nil)
+    case .failure(let failure):
+      try endPass(lost: "\(core.info.path) could not be read further: \(failure.sentence)")
+    }
+  }
+
+  private func take(_ packet: FilePacket, startsAfterJump: Bool = false) {
+    let isPicture = packet.isPicture
+    if pass.pictures + pass.sounds == 0, media.start == nil, let first = packet.pts ?? packet.dts {
+      timing = PacketTiming(fileTime: first, media: pass.start, fileEnd: nil, mayLeap: contents.mayLeap)
     }
     if isPicture { pass.pictures += 1 } else { pass.sounds += 1 }
-    let told = stream.duration(packet.pointee.duration)
-    let duration = told > 0 ? told : stream.frameDuration.nanoseconds
+    let frameDuration = (isPicture ? contents.video : contents.audio)?.frameDuration ?? .zero
     let place = timing.place(
-      stream: stream.index, pts: stream.nanoseconds(packet.pointee.pts), dts: stream.nanoseconds(packet.pointee.dts),
-      duration: duration, cut: Self.cutEnd(packet, stream))
+      stream: isPicture ? 0 : 1, pts: packet.pts, dts: packet.dts,
+      duration: packet.duration > 0 ? packet.duration : frameDuration.nanoseconds, cut: packet.cut)
     // From here on the packet is on the media timeline; the decoder gives its frames the packets' times.
-    packet.pointee.pts = place.presentation ?? cffmpeg_no_timestamp
-    packet.pointee.dts = stream.nanoseconds(packet.pointee.dts).map { $0 + place.offset } ?? cffmpeg_no_timestamp
-    packet.pointee.duration = told
-    let payload = PacketPayload(owning: packet)
-    let isKeyFrame = packet.pointee.flags & AV_PKT_FLAG_KEY != 0
+    let payload = packet.payload
+    payload.setStamp(
+      PacketStamp(pts: place.presentation, dts: packet.dts.map { $0 + place.offset }, duration: packet.duration))
     let demuxed = DemuxedPacket(
-      payload: payload, isKeyFrame: isKeyFrame, isEntryPoint: isKeyFrame && (!isPicture || isEntryPoint(payload)),
+      payload: payload, isKeyFrame: packet.isKeyFrame,
+      isEntryPoint: packet.isKeyFrame && (!isPicture || isEntryPoint(payload)),
       time: TimeDelta(nanoseconds: place.time), decodeTime: TimeDelta(nanoseconds: place.decodeTime),
-      duration: TimeDelta(nanoseconds: told), startsAfterJump: startsAfterJump)
-    let indexed = isPicture ? indexedKeyFrame(after: demuxed, place.offset) : nil
+      duration: TimeDelta(nanoseconds: packet.duration), startsAfterJump: startsAfterJump)
+    let indexed = isPicture ? indexedKeyFrame(packet, place.offset) : nil
     core.monitor.change { state, _ in
       state.append(demuxed, isPicture: isPicture)
       if isPicture { state.indexedKeyFrame = indexed }
@@ -130,45 +174,29 @@ final class FileReader {
   }
 
   /// Only asked of streams that may be passed on.
-  private func indexedKeyFrame(after packet: DemuxedPacket, _ offset: Int64) -> TimeDelta? {
+  private func indexedKeyFrame(_ packet: FilePacket, _ offset: Int64) -> TimeDelta? {
     guard core.info.encodedFormat != nil, indexIsTrue else { return nil }
-    let next = file.indexedKeyFrame(after: packet.decodeTime.nanoseconds - offset)
-    return next.map { TimeDelta(nanoseconds: $0) + TimeDelta(nanoseconds: offset) }
-  }
-
-  private func time(of packet: UnsafeMutablePointer<AVPacket>, _ stream: MediaStream) -> Int64? {
-    stream.nanoseconds(packet.pointee.pts) ?? stream.nanoseconds(packet.pointee.dts)
-  }
-
-  /// How much of a packet's end is padding, in nanoseconds.
-  private static func cutEnd(_ packet: UnsafeMutablePointer<AVPacket>, _ stream: MediaStream) -> Int64 {
-    var size = 0
-    guard !stream.isPicture, stream.description.audio.sampleRate > 0,
-      let data = av_packet_get_side_data(packet, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 8
-    else { return 0 }
-    let samples = (4..<8).reversed().reduce(Int64(0)) { $0 << 8 | Int64(data[$1]) }
-    return min(
-      PacketTiming.longestDuration, samples * 1_000_000_000 / Int64(stream.description.audio.sampleRate))
+    return packet.nextKeyFrame.map { TimeDelta(nanoseconds: $0) + TimeDelta(nanoseconds: offset) }
   }
 
   // MARK: - The end and the next pass
 
-  private func endPass(lost: String?) {
+  private func endPass(lost: String?) throws(FileLoss) {
     let end = timing.end
     let isOnePicture = pass.beginsAtStart && pass.pictures == 1 && pass.sounds == 0
     let isLooped = core.options.isLooped && !isOnePicture && end - pass.start > 1_000_000
     // Asked at every end: it compares one with the next.
     let isFruitful = core.monitor.note { state, _ in state.noteEndOfPass() }
-    if isLooped, isFruitful, lost == nil, rewindForLoop(at: end) { return }
+    if isLooped, isFruitful, lost == nil, try rewindForLoop(at: end) { return }
     core.monitor.change { state, _ in
       state.appendEnd(
         lost.map { .lost($0) } ?? (isOnePicture ? .held : .at(TimeDelta(nanoseconds: end))))
     }
   }
 
-  private func rewindForLoop(at end: Int64) -> Bool {
+  private func rewindForLoop(at end: Int64) throws(FileLoss) -> Bool {
     let start = core.options.start
-    guard let place = place(start, isRewind: true) else { return false }
+    guard let place = try place(start, isRewind: true) else { return false }
     core.monitor.change { state, _ in state.appendLoop(at: TimeDelta(nanoseconds: end), position: place.position) }
     begin(place, media: end, startsAfterJump: false)
     return true
@@ -176,14 +204,14 @@ final class FileReader {
 
   private func beginPass(fileTime: Int64, media: Int64, isStart: Bool) {
     // Longer by more than this than the container says: a mistake in one packet.
-    let fileEnd = file.duration.map { ($0 + .seconds(30)).nanoseconds + (file.start ?? 0) }
-    timing = PacketTiming(fileTime: fileTime, media: media, fileEnd: fileEnd, mayLeap: file.mayLeap)
+    let fileEnd = contents.duration.map { ($0 + .seconds(30)).nanoseconds + (self.media.start ?? 0) }
+    timing = PacketTiming(fileTime: fileTime, media: media, fileEnd: fileEnd, mayLeap: contents.mayLeap)
     pass = PassCount(start: media, beginsAtStart: isStart)
     isFresh = false
   }
 
   private func fileTime(_ position: TimeDelta) -> Int64 {
-    (file.start ?? 0) + max(0, min(PacketTiming.latestTime, position.nanoseconds))
+    (media.start ?? 0) + max(0, min(PacketTiming.latestTime, position.nanoseconds))
   }
 
   // MARK: - Seeking
@@ -192,37 +220,37 @@ final class FileReader {
   private struct Place {
     var position: TimeDelta
     /// What was read already to find the key frame before it.
-    var packets: [(UnsafeMutablePointer<AVPacket>, MediaStream)] = []
+    var packets: [FilePacket] = []
     /// That key frame's time in the file.
     var keyFrame: Int64?
   }
 
-  private func seek(to position: TimeDelta) {
-    let target = max(.zero, min(position, file.duration ?? position))
+  private func seek(to position: TimeDelta) throws(FileLoss) {
+    let target = max(.zero, min(position, contents.duration ?? position))
     let isFirst = isFresh && target == .zero
-    let place = (isFirst ? nil : place(target, isRewind: false)) ?? Place(position: target)
-    let media = core.monitor.change { state, now in
+    let place = (isFirst ? nil : try place(target, isRewind: false)) ?? Place(position: target)
+    try media.reset(.video)
+    try media.reset(.audio)
+    let beginning = core.monitor.change { state, now in
       state.beginPlace(at: place.position, now)
       return state.clock.media(at: now)
     }
-    pictures?.reset()
-    sound?.reset()
-    begin(place, media: media.nanoseconds, startsAfterJump: true)
+    begin(place, media: beginning.nanoseconds, startsAfterJump: true)
   }
 
   private func begin(_ place: Place, media: Int64, startsAfterJump: Bool) {
     beginPass(fileTime: fileTime(place.position), media: media, isStart: place.position == .zero)
     var startsAfterJump = startsAfterJump
-    for (packet, stream) in place.packets {
-      take(packet, of: stream, startsAfterJump: startsAfterJump)
+    for packet in place.packets {
+      take(packet, startsAfterJump: startsAfterJump)
       startsAfterJump = false
     }
   }
 
   /// Goes to the key frame at or before `target`; nil when the file cannot be moved in any way.
-  private func place(_ target: TimeDelta, isRewind: Bool) -> Place? {
-    if target == .zero, isRewind { return goToStart() ? Place(position: .zero) : nil }
-    guard var place = search(target) else { return nil }
+  private func place(_ target: TimeDelta, isRewind: Bool) throws(FileLoss) -> Place? {
+    if target == .zero, isRewind { return try media.rewind() ? Place(position: .zero) : nil }
+    guard var place = try search(target) else { return nil }
     // Packets can only be passed on from a key frame: the place is moved to it.
     let isTapped = core.monitor.read { state, _ in state.video.log.isTapped }
     if isTapped, let keyFrame = place.keyFrame {
@@ -231,42 +259,26 @@ final class FileReader {
     return place
   }
 
-  private func search(_ target: TimeDelta) -> Place? {
+  private func search(_ target: TimeDelta) throws(FileLoss) -> Place? {
     let wanted = fileTime(target)
     // Some containers land too late: then from further ahead.
     for back in [0, 2_000_000_000, 10_000_000_000] as [Int64] where target.nanoseconds > back {
-      guard file.seek(to: wanted - back) else { break }
-      let (packets, first) = readToKeyFrame()
+      guard try media.seek(to: wanted - back) else { break }
+      let (packets, first) = try readToKeyFrame()
       if let first, first <= wanted { return Place(position: target, packets: packets, keyFrame: first) }
-      for (packet, _) in packets { Self.free(packet) }
     }
-    guard goToStart() else { return nil }
-    let (packets, first) = readToKeyFrame()
+    guard try media.rewind() else { return nil }
+    let (packets, first) = try readToKeyFrame()
     return Place(position: target, packets: packets, keyFrame: first)
   }
 
-  private func readToKeyFrame() -> ([(UnsafeMutablePointer<AVPacket>, MediaStream)], Int64?) {
-    var packets: [(UnsafeMutablePointer<AVPacket>, MediaStream)] = []
-    while packets.count < 2000, case .packet(let packet, let stream) = file.read() {
-      packets.append((packet, stream))
-      let isMain = stream.isPicture || file.video == nil
-      if isMain, packet.pointee.flags & AV_PKT_FLAG_KEY != 0 { return (packets, time(of: packet, stream)) }
+  private func readToKeyFrame() throws(FileLoss) -> ([FilePacket], Int64?) {
+    var packets: [FilePacket] = []
+    while packets.count < 2000, case .packet(let packet) = try media.read() {
+      packets.append(packet)
+      let isMain = packet.isPicture || contents.video == nil
+      if isMain, packet.isKeyFrame { return (packets, packet.pts ?? packet.dts) }
     }
     return (packets, nil)
-  }
-
-  /// To the first packet, opening the file anew where its container cannot go back.
-  private func goToStart() -> Bool {
-    if file.rewind() { return true }
-    guard let fresh = try? MediaFile(path: file.path, wantsAudio: core.options.playsSound),
-      (fresh.video == nil) == (file.video == nil), (fresh.audio == nil) == (file.audio == nil)
-    else { return false }
-    file = fresh
-    return true
-  }
-
-  private static func free(_ packet: UnsafeMutablePointer<AVPacket>) {
-    var owned: UnsafeMutablePointer<AVPacket>? = packet
-    av_packet_free(&owned)
   }
 }

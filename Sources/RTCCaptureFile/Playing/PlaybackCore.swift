@@ -17,20 +17,25 @@ final class PlaybackCore: Sendable {
   private let videoThread = WorkerThread()
   private let audioThread = WorkerThread()
 
-  init(path: String, options: FilePlayer.Options, clock: PlaybackClock, passthrough: PassthroughFactory)
-    throws(CaptureError)
-  {
-    let file = try MediaFile(path: path, wantsAudio: options.playsSound)
-    let video = file.video.flatMap { passthrough.video($0.description) }
-    let audio = file.audio.flatMap { passthrough.audio($0.description) }
-    var info = FileInfo(file, encodedFormat: video?.format, isOpus: audio != nil)
-    if let description = file.video?.description, case .refused(let sentence) = PassthroughDecision(description) {
+  private let hosts: FileHosts?
+
+  /// - Parameter hosts: starts the process in which the file is demuxed and decoded; nil: this one.
+  init(
+    path: String, options: FilePlayer.Options, clock: PlaybackClock, passthrough: PassthroughFactory, hosts: FileHosts?
+  ) throws(CaptureError) {
+    let file = try Self.open(path, wantsAudio: options.playsSound, hosts)
+    let contents = file.contents
+    let video = contents.video.flatMap { passthrough.video($0.description) }
+    let audio = contents.audio.flatMap { passthrough.audio($0.description) }
+    var info = FileInfo(contents, path: path, encodedFormat: video?.format, isOpus: audio != nil)
+    if let description = contents.video?.description, case .refused(let sentence) = PassthroughDecision(description) {
       info.passthroughRefusal = sentence
     }
     self.info = info
     self.options = options
+    self.hosts = hosts
     var state = PlayerState(
-      options: options, isTwofold: file.video != nil && file.audio != nil, videoPassthrough: video,
+      options: options, isTwofold: contents.video != nil && contents.audio != nil, videoPassthrough: video,
       audioPassthrough: audio)
     state.openedFile = file
     monitor = PlaybackMonitor(state, clock: clock)
@@ -38,6 +43,12 @@ final class PlaybackCore: Sendable {
   }
 
   deinit { feed.finish() }
+
+  private static func open(_ path: String, wantsAudio: Bool, _ hosts: FileHosts?) throws(CaptureError) -> any FileMedia
+  {
+    guard let hosts else { return try OwnFileMedia.open(path: path, wantsAudio: wantsAudio) }
+    return try hosts.open(path: path, wantsAudio: wantsAudio)
+  }
 
   func tell(_ event: FilePlayer.Event) { feed.yield(event) }
 
@@ -190,8 +201,8 @@ final class PlaybackCore: Sendable {
         defer { state.openedFile = nil }
         return state.openedFile
       }
-      let file = if let opened { opened } else { try MediaFile(path: info.path, wantsAudio: options.playsSound) }
-      FileReader(core: self, seat: run, file: file, isFresh: true).run { thread.noteEnded() }
+      let file = if let opened { opened } else { try Self.open(info.path, wantsAudio: options.playsSound, hosts) }
+      FileReader(core: self, seat: run, media: file).run { thread.noteEnded() }
     } catch {
       // It was there a moment ago.
       thread.noteEnded()

@@ -76,7 +76,7 @@ struct PlayerState {
   /// The file has pictures and sound.
   let isTwofold: Bool
   /// From the opening until the first reader takes it.
-  var openedFile: MediaFile?
+  var openedFile: (any FileMedia)?
   var clock = MediaClock()
   var motion = Motion.preparing(thenPaused: false)
   /// The clock does not start yet: both halves of the file are started first, or a receiver is awaited.

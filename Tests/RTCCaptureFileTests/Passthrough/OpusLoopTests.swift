@@ -26,7 +26,8 @@ import Testing
     var options = FilePlayer.Options()
     options.isLooped = true
     let player = try FilePlayer(
-      path: clip.path, options: options, clock: .asFastAsConsumed(from: Playback.start), passthrough: .standard)
+      path: clip.path, options: options, clock: .asFastAsConsumed(from: Playback.start), passthrough: .standard,
+      hosts: Probe.hosts)
     let audio = try #require(player.source.audio as? any EncodedAudioSource)
     let (frames, feed) = AsyncStream.makeStream(of: EncodedAudioFrame.self)
     let listener = Listener(feed)

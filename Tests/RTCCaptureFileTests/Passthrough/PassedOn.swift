@@ -21,7 +21,8 @@ final class PassedOn: VideoConsumer, AudioConsumer, EncodedVideoConsumer, Encode
   /// Plays all of `path`, as fast as it can be read.
   static func all(of path: String) throws -> Record {
     let player = try FilePlayer(
-      path: path, options: FilePlayer.Options(), clock: .asFastAsConsumed(from: start), passthrough: .standard)
+      path: path, options: FilePlayer.Options(), clock: .asFastAsConsumed(from: start), passthrough: .standard,
+      hosts: Probe.hosts)
     return try PassedOn().play(player)
   }
 

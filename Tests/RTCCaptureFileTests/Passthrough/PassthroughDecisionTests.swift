@@ -94,7 +94,8 @@ import Testing
 
   private func player(_ path: String) throws -> FilePlayer {
     try FilePlayer(
-      path: path, options: FilePlayer.Options(), clock: .asFastAsConsumed(from: PassedOn.start), passthrough: .standard)
+      path: path, options: FilePlayer.Options(), clock: .asFastAsConsumed(from: PassedOn.start), passthrough: .standard,
+      hosts: Probe.hosts)
   }
 
   private func format(of path: String) throws -> EncodedVideoFormat? {
