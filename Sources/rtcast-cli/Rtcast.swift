@@ -1,4 +1,5 @@
 package import ArgumentParser
+import RTCCaptureFile
 import RTCIsolation
 import RTCast
 
@@ -64,7 +65,7 @@ package struct Rtcast: AsyncParsableCommand {
       Shell completions: rtcast --generate-completion-script bash (or zsh, fish).
       """,
     version: ProgramVersion.text,
-    subcommands: [PluginHostCommand.self, DecoderHostCommand.self],
+    subcommands: [PluginHostCommand.self, DecoderHostCommand.self, FileHostCommand.self],
     groupedSubcommands: [
       CommandGroup(
         name: "Casting",
@@ -80,11 +81,14 @@ package struct Rtcast: AsyncParsableCommand {
 
   package init() {}
 
-  /// Decodes for another rtcast, if this process was started for that; before it has any threads.
+  /// Decodes, or reads a file, for another rtcast, if this process was started for that; before it has any threads.
   /// - Returns: the exit status; nil where the command line asks for something else.
   package static func statusOfDecoderHost() -> Int32? {
-    guard CommandLine.arguments.dropFirst().first == DecoderHostCommand.name else { return nil }
-    return DecoderHost.run(CodecRegistry.decoder, CodecRegistry.audioDecoder)
+    switch CommandLine.arguments.dropFirst().first {
+    case DecoderHostCommand.name: DecoderHost.run(CodecRegistry.decoder, CodecRegistry.audioDecoder)
+    case FileHostCommand.name: FileHost.run()
+    default: nil
+    }
   }
 
   /// Parses the command line, and confines this process to the needs of its command. Call it before the first thread

@@ -116,7 +116,7 @@ struct CallSourceOptions: ParsableArguments {
     if showsScreen { return part.source(media, logger) }
     if let camera { return CameraChoice.source(camera, media) }
     if test { return TestCommand.source(.clock, seed: 1, media) }
-    if let file { return try FileCommand.source(file, FilePlayer.Options(), media) }
+    if let file { return try FileCommand.source(file, FilePlayer.Options(), media, logger) }
     return nil
   }
 }

@@ -44,21 +44,24 @@ struct FileCommand: CastingCommand {
     options.start = .seconds(playback.start.seconds)
     options.speed = playback.speed
     options.passesThrough = playback.copy ?? (playback.speed == 1)
-    let source = try Self.source(path, options, cast.media, keepsCopy: playback.copy == true)
+    let source = try Self.source(path, options, cast.media, logger, keepsCopy: playback.copy == true)
     if playback.copy == true, let refusal = source.player?.passthroughRefusal { logger.warning("\(refusal)") }
     return source
   }
 
   /// - Parameter keepsCopy: passed-through media stay so, whatever rates and sizes a preset has.
   static func source(
-    _ path: String, _ options: FilePlayer.Options, _ media: MediaOptions, keepsCopy: Bool = false
+    _ path: String, _ options: FilePlayer.Options, _ media: MediaOptions, _ logger: Logger, keepsCopy: Bool = false
   ) throws(CastFailure) -> CastRunner.Source {
     var options = options
     options.maximumFrameRate = media.maximumFrameRate
     options.playsSound = media.audio == nil || media.audio == .own
     if !keepsCopy, media.maximumFrameRate != nil || media.maximumSize != nil { options.passesThrough = false }
     let player: FilePlayer
-    do throws(CaptureError) { player = try FilePlayer.open(path: path, options: options) } catch {
+    do throws(CaptureError) {
+      player =
+        try FilePlayer.open(path: path, options: options, hosts: .rtcast(logger))
+    } catch {
       throw CastFailure(error)
     }
     let own = player.source.video?.supportedFormats.first?.frameRates.upperBound

@@ -39,6 +39,7 @@ extension FileCommand {
   func state(_ needs: inout SandboxNeeds) {
     cast.state(&needs)
     needs.reads.append(path)
+    needs.readsMedia = true
   }
 }
 
@@ -86,6 +87,7 @@ extension CallCommand: ConfinedCommand {
     output.control.state(&needs)
     needs.receives(showing: !connection.hub.hidesWindow)
     needs.reads.append(show.file)
+    if show.file != nil { needs.readsMedia = true }
     if show.screen || show.part.namesPart { needs.usesDisplay = true }
     if let camera = show.camera { needs.use(camera: camera) }
   }
@@ -181,6 +183,7 @@ extension ControlOptions {
   func state(_ needs: inout SandboxNeeds) {
     guard takesControl else { return }
     needs.takesControl = true
+    needs.readsMedia = true
     needs.reads += PluginSearch.ofEnvironment.folders.map(Optional.some)
     needs.isolatedPlugins = (needs.isolatedPlugins ?? []) + PluginSearch.ofEnvironment.plugins().map(\.path)
   }

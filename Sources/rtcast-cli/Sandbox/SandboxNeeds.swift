@@ -22,6 +22,8 @@ struct SandboxNeeds {
   var socket: String?
   /// Received media is decoded, in processes.
   var decodes = false
+  /// Files are read and decoded, in processes.
+  var readsMedia = false
   /// A plugin that is loaded here, and files that its options name.
   var plugin: (path: String, options: [String])?
   /// The plugins that processes may be started for.
@@ -34,6 +36,10 @@ struct SandboxNeeds {
     if decodes {
       duties.roles.append(
         LauncherDuties.Role(name: DecoderHostCommand.name, environment: IsolatedDecoders.environment))
+    }
+    if readsMedia {
+      duties.roles.append(
+        LauncherDuties.Role(name: FileHostCommand.name, environment: IsolatedDecoders.environment))
     }
     if let isolatedPlugins {
       // The launcher names the plugins and cannot be persuaded otherwise, as the rest of the program may be
