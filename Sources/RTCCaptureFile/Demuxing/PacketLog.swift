@@ -23,6 +23,8 @@ struct PacketLog {
     case off
     /// From the first key frame that is not past.
     case waiting
+    /// After a loss: from the packet that follows the last one.
+    case resuming
     case at(Int)
   }
 
@@ -33,6 +35,8 @@ struct PacketLog {
   private var decodeAt = 0
   private var startsAnew = true
   private var tap = Tap.off
+  /// When the last packet that the tap took was to be decoded.
+  private var lastTapped: TimeDelta?
   private(set) var byteCount = 0
   /// Packets not yet due are kept for a tap that may come.
   let isTappable: Bool
@@ -53,14 +57,15 @@ struct PacketLog {
   }
 
   /// After a seek: nothing of what was read is wanted.
-  mutating func removeAll() {
+  /// - Parameter resumesTap: the same packets are read again, and the tap gets those that it has not had.
+  mutating func removeAll(resumesTap: Bool = false) {
     first = endIndex
     entries.removeAll()
     head = 0
     byteCount = 0
     decodeAt = first
     startsAnew = true
-    if isTapped { tap = .waiting }
+    if isTapped { tap = resumesTap && lastTapped != nil ? .resuming : .waiting }
   }
 
   // MARK: - The decoder
@@ -133,6 +138,7 @@ struct PacketLog {
   mutating func setTapped(_ isTapped: Bool) {
     guard isTapped != self.isTapped else { return }
     tap = isTapped ? .waiting : .off
+    lastTapped = nil
   }
 
   /// The packet the tap gets next, which may not be due; nil when there is none yet.
@@ -145,6 +151,13 @@ struct PacketLog {
         tap = .at(number)
         packet.startsAfterJump = true
         entries[head + number - first] = .packet(packet)
+        return packet
+      }
+      return nil
+    case .resuming:
+      for number in first..<max(first, endIndex) {
+        guard case .packet(let packet) = self[number], packet.decodeTime > lastTapped ?? .zero else { continue }
+        tap = .at(number)
         return packet
       }
       return nil
@@ -163,7 +176,9 @@ struct PacketLog {
 
   /// The tap took what `nextToTap` showed.
   mutating func noteTapped() {
-    if case .at(let number) = tap { tap = .at(number + 1) }
+    guard case .at(let number) = tap else { return }
+    if number < endIndex, case .packet(let packet) = self[number] { lastTapped = packet.decodeTime }
+    tap = .at(number + 1)
   }
 
   /// The next key frame among what is read that is later than `media`, or that the tap gets although it is due.
@@ -174,6 +189,7 @@ struct PacketLog {
         switch tap {
         case .off: packet.time > media
         case .waiting: packet.time >= media
+        case .resuming: packet.decodeTime > lastTapped ?? .zero
         case .at(let next): packet.time > media || number >= next
         }
       if isComing { return packet.time }

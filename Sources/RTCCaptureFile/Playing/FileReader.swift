@@ -13,6 +13,8 @@ final class FileReader {
   private var pass = PassCount()
   private let pictures: PictureReading
   private let sound: SoundReading
+  /// Where a file goes on whose process was lost.
+  private var resumption: TimeDelta?
   /// Tells where viewers can begin; nil where nothing is passed on.
   private var rewriter: PictureRewriter?
   /// Key frames of the container are entry points, as far as it was read.
@@ -100,16 +102,18 @@ final class FileReader {
     do throws(FileLoss) {
       try media.recover(from: loss)
       isFresh = true
-      core.monitor.change { state, now in
+      resumption = core.monitor.change { state, now in
         state.video.isDecoding = false
         state.audio.isDecoding = false
         // Somebody may want to go elsewhere meanwhile.
-        if case .wanted = state.seek { return }
+        if case .wanted = state.seek { return nil }
         if case .seek(let position) = job {
           state.seek = .wanted(position)
-        } else {
-          state.seek = .wanted(max(.zero, state.position(at: now)))
+          return nil
         }
+        let position = max(.zero, state.position(at: now))
+        state.seek = .wanted(position)
+        return position
       }
     } catch {
       core.monitor.change { state, now in
@@ -228,11 +232,14 @@ final class FileReader {
   private func seek(to position: TimeDelta) throws(FileLoss) {
     let target = max(.zero, min(position, contents.duration ?? position))
     let isFirst = isFresh && target == .zero
-    let place = (isFirst ? nil : try place(target, isRewind: false)) ?? Place(position: target)
+    let isResumed = resumption == position
+    resumption = nil
+    let found = isFirst ? nil : try isResumed ? search(target) : place(target, isRewind: false)
+    let place = found ?? Place(position: target)
     try media.reset(.video)
     try media.reset(.audio)
     let beginning = core.monitor.change { state, now in
-      state.beginPlace(at: place.position, now)
+      state.beginPlace(at: place.position, resumesTaps: isResumed, now)
       return state.clock.media(at: now)
     }
     begin(place, media: beginning.nanoseconds, startsAfterJump: true)

@@ -192,7 +192,8 @@ struct PlayerState {
   }
 
   /// Everything read is forgotten; the file goes on at `position`, and the clock stands until it is there.
-  mutating func beginPlace(at position: TimeDelta, _ now: Timestamp) {
+  /// - Parameter resumesTaps: what is passed on goes on after the last packet, as if nothing had been.
+  mutating func beginPlace(at position: TimeDelta, resumesTaps: Bool = false, _ now: Timestamp) {
     if case .underway = seek { seek = .none }
     clock.stop(at: now)
     let media = clock.media(at: now)
@@ -203,7 +204,7 @@ struct PlayerState {
       }
     passes = [Pass(start: media, position: position, number: passes.last?.number ?? 0)]
     for kind in [Kind.video, .audio] {
-      self[kind].log.removeAll()
+      self[kind].log.removeAll(resumesTap: resumesTaps)
       self[kind].floor = media
       self[kind].sent = 0
       self[kind].made = 0
