@@ -1,10 +1,11 @@
+import RTCCaptureFile
 import RTCCapturePlugin
 import RTCIsolation
 import RTCMedia
 import RTCPrimitives
 
-/// A message of a plugin's or a decoder's process: an accepted one is the same when written and read again, and no
-/// picture reaches beyond the memory that the process shares.
+/// A message of the process of a plugin, a decoder or a file: an accepted one is the same when written and read again,
+/// and no picture reaches beyond the memory that the process shares.
 public func fuzzPlugin(_ bytes: Span<UInt8>) {
   guard bytes.count > 2 else { return }
   let memory = (Int(bytes[0]) << 8 | Int(bytes[1])) << 4
@@ -13,6 +14,7 @@ public func fuzzPlugin(_ bytes: Span<UInt8>) {
     precondition(HostCommand(parsing: command.bytes)?.bytes == command.bytes, "a command is read differently once more")
   }
   checkDecoder(message, memory)
+  checkFile(message, memory)
   guard let event = HostEvent(parsing: message) else { return }
   guard let again = HostEvent(parsing: event.bytes), again.bytes == event.bytes else {
     preconditionFailure("an event is read differently once more: \(event)")
@@ -33,6 +35,33 @@ private func checkDecoder(_ message: [UInt8], _ memory: Int) {
     preconditionFailure("a decoder's event is read differently once more: \(event)")
   }
   if case .picture(let picture, _) = event { checkPlanes(of: picture, in: memory) }
+}
+
+private func checkFile(_ message: [UInt8], _ memory: Int) {
+  if let (request, released) = FileRequest.parse(message.span) {
+    let again = FileRequest.parse(request.bytes(released).span)
+    precondition(again?.request == request && again?.released == released, "a request is read differently once more")
+  }
+  guard let answer = FileAnswer(parsing: message.span) else { return }
+  guard let again = FileAnswer(parsing: answer.bytes.span), again.bytes == answer.bytes else {
+    preconditionFailure("an answer about a file is read differently once more: \(answer)")
+  }
+  let latest = FileAnswer.latestTime
+  switch answer {
+  case .picture(let picture, let duration):
+    checkPlanes(of: picture, in: memory)
+    precondition(abs(picture.captureTime.nanoseconds) <= latest && duration.nanoseconds >= 0)
+  case .pictures(let made, let newest, _):
+    precondition(made >= 0 && abs((newest ?? .zero).nanoseconds) <= latest)
+  case .packet(let packet):
+    for time in [packet.pts, packet.dts, packet.nextKeyFrame, packet.start] {
+      precondition(abs(time ?? 0) <= PacketTiming.latestTime)
+    }
+    precondition(packet.count > 0 && packet.duration >= 0 && packet.cut >= 0)
+  case .part(let offset), .sound(_, _, _, let offset): precondition(offset <= message.count)
+  case .bytesWanted(let offset, let count): precondition(offset >= 0 && count > 0 && count <= FileAnswer.mostPayload)
+  default: break
+  }
 }
 
 private func checkPlanes(of picture: SharedPicture, in memory: Int) {
