@@ -202,7 +202,8 @@ let package = Package(
       name: "rtcast-cli",
       dependencies: [
         "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureCamera", "RTCCaptureFile",
-        "RTCCapturePlugin", "RTCCaptureX11", "RTCDTLS", "RTCEngine", "RTCIsolation", "RTCNet", "RTCPeer", "RTCSCTP",
+        "RTCCapturePlugin", "RTCCaptureX11", "RTCCodecFFmpeg", "RTCDTLS", "RTCEngine", "RTCIsolation", "RTCNet",
+        "RTCPeer", "RTCSCTP",
         "RTCSignaling",
         "RTCSignalingNIO", "RTCWindow", "RTCast",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -8,7 +8,8 @@ struct DoctorCommand: AsyncParsableCommand {
     commandName: "doctor",
     abstract: "Check this machine for what casting needs, and say how to fix what is missing.",
     discussion: """
-      ✓ works; ! works with a limitation; ✗ `rtcast screen` cannot work. Exit status: 0, or 69 if there is a ✗.
+      ✓ works; ! works with a limitation; ✗ `rtcast screen` cannot work. Exit status: 0, or 69 if there is a ✗. Packages are \
+      named as those of Debian, Ubuntu, Fedora, Arch or openSUSE.
 
       With --ice, it checks instead how peers can reach this machine: its addresses; each STUN and TURN server of \
       --ice-server, of --preset, of the environment, and of the hub or service at URL; the kind of NAT; a connection by \
@@ -55,7 +56,8 @@ struct DoctorCommand: AsyncParsableCommand {
   func run() async throws {
     if let ice { return try await check(ice) }
     let checks =
-      DisplayChecks(display: display).run() + SoundChecks.run() + CodecChecks.run() + IsolationChecks.run()
+      DisplayChecks(display: display).run() + SoundChecks.run() + CodecChecks.run() + FileChecks.run()
+      + IsolationChecks.run()
       + SandboxChecks.run() + NetworkChecks.run() + MachineChecks.run()
     let works = !checks.contains { $0.verdict == .fails }
     if json {

@@ -48,7 +48,9 @@ struct DisplayChecks {
     if Self.isSet("WAYLAND_DISPLAY") {
       return "This looks like a Wayland desktop, whose screen cannot be captured: log in to an X11 (“Xorg”) session."
     }
-    return "Set DISPLAY to the screen to cast, such as DISPLAY=:0, or try without one: `rtcast test`."
+    return
+      "Set DISPLAY to the screen to cast, such as DISPLAY=:0, or try without one: `rtcast test`. A machine without a screen "
+      + "can have a virtual one: \(Distribution.advice(for: .virtualDisplay))."
   }
 
   private static func isSet(_ name: String) -> Bool { getenv(name).map { $0.pointee != 0 } ?? false }

@@ -8,7 +8,11 @@ enum SoundChecks {
     do throws(CaptureError) {
       found = try PulseDevices.list()
     } catch {
-      return [.lacks("Sound", "no sound server answers", advice: error.sentence)]
+      let server = Distribution.advice(for: .soundServer)
+      return [
+        .lacks(
+          "Sound", "no sound server answers", advice: "\(error.sentence) If there is none, install one: \(server).")
+      ]
     }
     return [
       device(
