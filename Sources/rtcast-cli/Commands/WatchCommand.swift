@@ -8,7 +8,8 @@ struct WatchCommand: AsyncParsableCommand {
     commandName: "watch",
     abstract: "Watch a cast in a window, or record it.",
     discussion: """
-      Takes a link that `rtcast` prints, the URL of a WHEP service, or the name of a peer at a hub. Sends nothing.
+      Takes a link that `rtcast` prints, the URL of a WHEP service, or the name of a peer at a hub. Sends nothing. \
+      With this command, desktops show links that begin with rtcast:, such as rtcast:https://host/#token=….
 
       Sound is played on the default output. There is no key to mute it: mute rtcast in the desktop's volume control, or \
       run `pactl list short sink-inputs` and `pactl set-sink-input-mute NUMBER 1`.
@@ -30,7 +31,7 @@ struct WatchCommand: AsyncParsableCommand {
   @OptionGroup(title: "Network") var network: NetworkOptions
   @OptionGroup(title: "While it runs") var output: WatchOutputOptions
 
-  func validate() throws { _ = try CastTarget(parsing: what) }
+  func validate() throws { _ = try CastTarget(parsing: RegisteredLink.target(of: what)) }
 
   func run() async throws {
     let logger = StandardErrorLog.logger(verbosity: output.run.verbose)
@@ -50,7 +51,9 @@ struct WatchCommand: AsyncParsableCommand {
 
   /// Parsed already, when the command line was.
   private func target() throws(CastFailure) -> CastTarget {
-    do { return try CastTarget(parsing: what) } catch { throw CastFailure(.usage, "\(error)") }
+    do { return try CastTarget(parsing: RegisteredLink.target(of: what)) } catch {
+      throw CastFailure(.usage, "\(error)")
+    }
   }
 
   private func plan(_ target: HubTarget) throws(CastFailure) -> CallPlan {
