@@ -98,6 +98,7 @@ package struct Rtcast: AsyncParsableCommand {
   package static func confinedCommand(commit: String) -> any ParsableCommand {
     Terminal.prepare()
     ProgramVersion.tell(commit: commit)
+    ServiceNotifier.find()
     if let sentence = unknownCommand(in: Array(CommandLine.arguments.dropFirst())) {
       Terminal.complain(sentence)
       exit(withError: ExitStatus.usage.code)

@@ -9,16 +9,15 @@ public final class AccessGate: Sendable {
   /// By how many seconds a signer's clock may be ahead of ours.
   public static let clockLeeway: Int64 = 600
 
-  /// The secret; nil: no client has every right.
-  public let secret: AccessToken?
-  /// Whether every client has every right.
+  /// Everybody has every right.
   public let isOpen: Bool
-  private let perPeer: [String: AccessToken]
-  private let keep: @Sendable (LinkLedger) -> Void
   private let state: Mutex<State>
 
   private struct State {
-    var ledger: LinkLedger
+    var secret: AccessToken?
+    var perPeer: [String: AccessToken] = [:]
+    var ledger = LinkLedger()
+    var keep: @Sendable (LinkLedger) -> Void = { _ in }
     var wrongTries = WrongTries()
   }
 
@@ -31,23 +30,36 @@ public final class AccessGate: Sendable {
     secret: AccessToken?, perPeer: [String: AccessToken] = [:], ledger: LinkLedger = LinkLedger(),
     keep: @escaping @Sendable (LinkLedger) -> Void = { _ in }
   ) {
-    self.secret = secret
-    self.perPeer = perPeer
-    self.keep = keep
     isOpen = false
-    state = Mutex(State(ledger: ledger))
+    state = Mutex(State(secret: secret, perPeer: perPeer, ledger: ledger, keep: keep))
   }
 
   private init() {
-    (secret, isOpen, perPeer, keep) = (nil, true, [:], { _ in })
-    state = Mutex(State(ledger: LinkLedger()))
+    isOpen = true
+    state = Mutex(State())
   }
 
-  /// A gate that admits every client to everything.
+  /// Nil: nobody has every right.
+  public var secret: AccessToken? { state.withLock { $0.secret } }
+
+  /// Everybody who can reach the server may do everything.
   public static func open() -> AccessGate { AccessGate() }
 
   /// A gate with a new secret.
   public static func fresh() -> AccessGate { AccessGate(secret: .fresh()) }
+
+  /// Takes over the secret, the tokens of single names and the list of used links of another gate. What was admitted before goes
+  /// on. If the secret is the same, this gate's own list stays, because it is newer.
+  /// - Precondition: Both gates are open, or neither is.
+  public func adopt(_ other: AccessGate) {
+    precondition(isOpen == other.isOpen, "An open gate stays open, and a closed one closed.")
+    let new = other.state.withLock { ($0.secret, $0.perPeer, $0.ledger, $0.keep) }
+    state.withLock { state in
+      state.perPeer = new.1
+      guard state.secret != new.0 else { return }
+      (state.secret, state.ledger, state.keep) = (new.0, new.2, new.3)
+    }
+  }
 
   // MARK: - Letting in
 
@@ -66,11 +78,11 @@ public final class AccessGate: Sendable {
     let result = state.withLock { state -> Result<AccessGrant, AccessRefusal> in
       // A right token is admitted, whatever other clients of the address have shown.
       let wait = state.wrongTries.wait(address, now: now.monotonic)
-      if let wait, isGuessable(shown, right, peer), !state.wrongTries.mayLook(address, now: now.monotonic) {
+      if let wait, Self.isGuessable(shown, right, peer, state), !state.wrongTries.mayLook(address, now: now.monotonic) {
         return .failure(.slowed(seconds: wait))
       }
       do throws(AccessRefusal) {
-        let grant = try check(shown, right, peer: peer, now.unix)
+        let grant = try Self.check(shown, right, peer: peer, now.unix, state)
         guard let link = grant.link else { return .success(grant) }
         if state.ledger.isRevoked(link.id) { throw .revoked }
         if isNew, !state.ledger.admits(link, client: client) { throw .usedUp }
@@ -84,26 +96,26 @@ public final class AccessGate: Sendable {
     return try result.get()
   }
 
-  /// Whether a credential may be a guess at a secret so short that checking every guess would reveal it. A signed link
-  /// is not a guess, and a long secret cannot be guessed.
-  private func isGuessable(_ shown: String, _ right: AccessRight, _ peer: String?) -> Bool {
+  /// Whether what was shown may be a guess at a secret so short that looking at every guess would give it away in time. A signed
+  /// link is no guess, and a long secret cannot be guessed.
+  private static func isGuessable(_ shown: String, _ right: AccessRight, _ peer: String?, _ state: State) -> Bool {
     guard SignedLink.id(of: shown) == nil else { return false }
-    let own = right == .call ? peer.flatMap { perPeer[$0] } : nil
-    guard let expected = own ?? secret else { return false }
-    return expected.bytes.count < Self.shortestStrongSecret
+    let own = right == .call ? peer.flatMap { state.perPeer[$0] } : nil
+    guard let expected = own ?? state.secret else { return false }
+    return expected.bytes.count < shortestStrongSecret
   }
 
   /// Bytes of a secret that cannot be guessed at any rate that a network carries.
   package static let shortestStrongSecret = 16
 
-  private func check(
-    _ shown: String, _ right: AccessRight, peer: String?, _ unixTime: Int64
+  private static func check(
+    _ shown: String, _ right: AccessRight, peer: String?, _ unixTime: Int64, _ state: State
   ) throws(AccessRefusal) -> AccessGrant {
-    let own = right == .call ? peer.flatMap { perPeer[$0] } : nil
+    let own = right == .call ? peer.flatMap { state.perPeer[$0] } : nil
     if let own, let peer, own.admits(shown) { return .peer(peer) }
-    if own == nil, secret?.admits(shown) == true { return .owner }
-    guard let secret, let link = SignedLink(shown, signedWith: secret) else { throw .wrong }
-    if link.issued > unixTime + Self.clockLeeway { throw .clock(seconds: link.issued - unixTime) }
+    if own == nil, state.secret?.admits(shown) == true { return .owner }
+    guard let secret = state.secret, let link = SignedLink(shown, signedWith: secret) else { throw .wrong }
+    if link.issued > unixTime + clockLeeway { throw .clock(seconds: link.issued - unixTime) }
     if let expires = link.expires, expires <= unixTime { throw .expired(seconds: unixTime - expires) }
     guard link.right == right else { throw .otherRight(link.right) }
     guard right == .call, let peer else { return .link(link) }
@@ -161,6 +173,7 @@ public final class AccessGate: Sendable {
   /// - Returns: the identifier.
   package func revoke(_ written: String, now: AccessTime) throws(RevocationError) -> String {
     let token = Self.token(in: written)
+    let secret = secret
     if secret?.admits(token) == true { throw .ownSecret }
     let id: String
     var expires: Int64?
@@ -186,7 +199,7 @@ public final class AccessGate: Sendable {
       let before = state.ledger
       let result = body(&state.ledger)
       state.ledger.prune(now.unix)
-      if state.ledger != before { keep(state.ledger) }
+      if state.ledger != before { state.keep(state.ledger) }
       return result
     }
   }

@@ -33,6 +33,18 @@ struct Listeners {
     port = channels.first?.localAddress?.port.flatMap { UInt16(exactly: $0) } ?? address.port
   }
 
+  /// Sockets that listen already.
+  /// - Parameter address: what they are bound to.
+  init(_ bootstrap: ServerBootstrap, inheriting sockets: [Int32], at address: ListenAddress) async throws {
+    var channels: [any Channel] = []
+    for socket in sockets { channels.append(try await bootstrap.withBoundSocket(socket).get()) }
+    self.channels = channels
+    let protocols = channels.map { $0.localAddress?.protocol }
+    (takesIPv4, takesIPv6) = (protocols.contains(.inet), protocols.contains(.inet6))
+    port = address.port
+    localHost = address.host.isUnspecified ? HostName(takesIPv4 ? "127.0.0.1" : "::1") : address.host
+  }
+
   /// A socket for each version, both with the same port. IPv6's does not take IPv4, or addresses of clients would be of
   /// two kinds.
   private static func bindBoth(

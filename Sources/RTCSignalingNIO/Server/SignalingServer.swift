@@ -12,7 +12,10 @@ import Synchronization
 public struct SignalingServerConfiguration: Sendable {
   /// The address to listen at; port 0 lets the system choose.
   public var listen: ListenAddress
-  /// The access control. By default a secret is made, and only clients with the server's `link` are admitted.
+  /// Descriptors of sockets that listen already, such as those that systemd passes. They take the place of `listen`, which says
+  /// their address, and belong to the server from its start on.
+  public var inheritedSockets: [Int32] = []
+  /// Who is let in. Unless said otherwise, whoever has the server's `link`, which carries a secret made for it.
   public var gate: AccessGate
   /// Further names of the server, such as that of a proxy in front of it.
   public var hostNames: [String]
@@ -81,13 +84,14 @@ public final class SignalingServer: Sendable {
   private let group: MultiThreadedEventLoopGroup
   private let listeners: [any Channel]
   private let registry: NIOLoopBound<ConnectionRegistry>
+  private let tls: CurrentTLS?
   private let stopping = Mutex<Task<Void, Never>?>(nil)
 
   /// Starts listening. Call `shutdown()` before the last reference goes.
   public static func start(
     _ configuration: SignalingServerConfiguration, sessions: any WHEPSessions, logger: Logger
   ) async throws(SignalingServerError) -> SignalingServer {
-    let tls = try configuration.tls?.context()
+    let tls = try configuration.tls.map { identity throws(SignalingServerError) in CurrentTLS(try identity.context()) }
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = group.next()
     do {
@@ -96,8 +100,11 @@ public final class SignalingServer: Sendable {
           ConnectionRegistry(configuration, sessions: sessions, logger: logger, eventLoop: loop), eventLoop: loop)
       }.get()
       let bootstrap = bootstrap(group, registry: registry, limits: configuration.limits, tls: tls)
-      let listeners = try await Listeners(bootstrap, at: configuration.listen)
-      return SignalingServer(configuration, group: group, listeners: listeners, registry: registry)
+      let listeners =
+        configuration.inheritedSockets.isEmpty
+        ? try await Listeners(bootstrap, at: configuration.listen)
+        : try await Listeners(bootstrap, inheriting: configuration.inheritedSockets, at: configuration.listen)
+      return SignalingServer(configuration, group: group, listeners: listeners, registry: registry, tls: tls)
     } catch {
       try? await group.shutdownGracefully()
       throw startError(error, at: configuration.listen)
@@ -106,7 +113,7 @@ public final class SignalingServer: Sendable {
 
   private init(
     _ configuration: SignalingServerConfiguration, group: MultiThreadedEventLoopGroup, listeners: Listeners,
-    registry: NIOLoopBound<ConnectionRegistry>
+    registry: NIOLoopBound<ConnectionRegistry>, tls: CurrentTLS?
   ) {
     address = ListenAddress(host: configuration.listen.host, port: listeners.port)
     localAddress = ListenAddress(host: listeners.localHost, port: listeners.port)
@@ -117,9 +124,20 @@ public final class SignalingServer: Sendable {
     self.group = group
     self.listeners = listeners.channels
     self.registry = registry
+    self.tls = tls
   }
 
-  /// Revokes a signed link; its clients are notified, and their sessions end.
+  /// Shows another certificate to clients that connect from now on; connections that are open keep theirs.
+  /// - Precondition: The server speaks TLS.
+  public func show(_ identity: TLSIdentity) throws(SignalingServerError) {
+    guard let tls else { preconditionFailure("A server that was started without TLS shows no certificate.") }
+    tls.replace(try identity.context())
+  }
+
+  /// Returns when the server's thread has answered: a server that hangs does not.
+  public func answer() async { try? await group.next().submit {}.get() }
+
+  /// A signed link lets nobody in any more; those who came by it are told, and their sessions end.
   /// - Parameter link: the link, its token, or its identifier.
   /// - Returns: its identifier.
   @discardableResult
@@ -151,7 +169,7 @@ public final class SignalingServer: Sendable {
 
   private static func bootstrap(
     _ group: MultiThreadedEventLoopGroup, registry: NIOLoopBound<ConnectionRegistry>, limits: ServerLimits,
-    tls: TLSContext?
+    tls: CurrentTLS?
   ) -> ServerBootstrap {
     var decoding = NIOHTTPDecoderLimitConfiguration()
     decoding.maxHeaderFieldSize = limits.headBytes
@@ -175,7 +193,7 @@ public final class SignalingServer: Sendable {
           if registry.value.isTrustedProxy(channel.clientAddress) {
             try pipeline.addHandler(ProxyHeaderHandler(connection))
           }
-          if let tls { try pipeline.addHandler(TLSHandler(TLSSession(tls), plainAnswer: plainAnswer)) }
+          if let tls { try pipeline.addHandler(TLSHandler(TLSSession(tls.context), plainAnswer: plainAnswer)) }
           try pipeline.addHandler(notice)
           try pipeline.configureHTTPServerPipeline(
             withPipeliningAssistance: false,

@@ -1,4 +1,5 @@
 import RTCDTLS
+import Synchronization
 
 /// The identity of an HTTPS server: a chain of certificates, its own first, and the key, both in PEM.
 public struct TLSIdentity: Sendable, Equatable {
@@ -32,4 +33,15 @@ public struct TLSIdentity: Sendable, Equatable {
     case .noTrustRoots, .badHost: "\(error)"  // a client's
     }
   }
+}
+
+/// The certificate and key that a server shows now. Any thread.
+final class CurrentTLS: Sendable {
+  private let current: Mutex<TLSContext>
+
+  init(_ context: TLSContext) { current = Mutex(context) }
+
+  var context: TLSContext { current.withLock { $0 } }
+
+  func replace(_ context: TLSContext) { current.withLock { $0 = context } }
 }

@@ -17,6 +17,8 @@ struct CallRunner {
     case second
     case stop(Int32)
     case durationOver
+    /// The service manager expects a sign of life.
+    case beat
     case eventsEnded
   }
 
@@ -67,6 +69,7 @@ struct CallRunner {
     do throws(CallManagerError) {
       let name = try await calls.setupConnection()
       output.registered(as: name, at: plan.hub)
+      ServiceNotifier.current?.tell(.status("Registered as \(name)."), .ready)
       let tasks = watch(calls)
       try await begin(calls)
       ending = await follow(calls, show)
@@ -74,6 +77,7 @@ struct CallRunner {
     } catch {
       ending = .failed(CastFailure(error))
     }
+    ServiceNotifier.current?.tell(.stopping)
     await calls.disconnect()
     await show.finish()
     switch ending {
@@ -122,6 +126,7 @@ struct CallRunner {
       tasks.append(
         Task { if (try? await Task.sleep(for: .seconds(duration))) != nil { report.yield(.durationOver) } })
     }
+    if let beats = ServiceNotifier.current?.beats({ report.yield(.beat) }) { tasks.append(beats) }
     if plan.isJSON {
       tasks.append(Task { while (try? await Task.sleep(for: .seconds(1))) != nil { report.yield(.second) } })
     }
@@ -166,6 +171,9 @@ struct CallRunner {
         if isDone, case .success(.source) = command { isReplaced = true }
         if case .success(.hangUp) = command, case .place(.room) = plan.target { return .done("hung up") }
       case .second: for each in await calls.statistics() { output.statistics(each) }
+      case .beat:
+        _ = await calls.state
+        ServiceNotifier.current?.tell(.watchdog)
       case .stop(SIGINT): return .done("interrupted")
       case .stop: return .done("terminated")
       case .durationOver: return .done("duration over")

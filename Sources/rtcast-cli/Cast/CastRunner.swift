@@ -35,6 +35,10 @@ struct CastRunner {
     case failed(CastFailure)
     case control(Result<ControlCommand, ControlError>)
     case key(PlaybackKey)
+    /// Settings are to be read again.
+    case reload
+    /// The service manager expects a sign of life.
+    case beat
     case end(CastEnding)
   }
 
@@ -64,8 +68,8 @@ struct CastRunner {
         let plan = try callPlan(target, try await source(of: command), token)
         return try await CallRunner(plan, logger: logger).perform()
       }
-      try StopSignals.install { number in report.yield(.end(.signal(number))) }
-      try await cast(source(of: command), token, access.gate)
+      try StopSignals.install(reload: { report.yield(.reload) }) { number in report.yield(.end(.signal(number))) }
+      try await cast(source(of: command), token, access)
     } catch {
       output.failed(error)
       throw error.status.code
@@ -78,9 +82,9 @@ struct CastRunner {
   }
 
   /// - Parameters:
-  ///   - token: the token of the WHIP service.
-  ///   - gate: the access control for viewers.
-  private func cast(_ source: Source, _ token: Secret?, _ gate: AccessGate) async throws(CastFailure) {
+  ///   - token: of the service that is published to.
+  ///   - access: who may watch.
+  private func cast(_ source: Source, _ token: Secret?, _ access: ServedAccess) async throws(CastFailure) {
     let peers = try openPeers()
     defer { peers.stop() }
     let rateLog = try options.output.rateLog.path.map { path throws(CastFailure) in try RateLogFile(path, logger) }
@@ -102,7 +106,7 @@ struct CastRunner {
     }
     let server: SignalingServer?
     do throws(CastFailure) {
-      server = try await serve(broadcast, peers, gate)
+      server = try await serve(broadcast, peers, access.gate)
     } catch {
       await broadcast.stop()
       recorder?.finish()
@@ -111,7 +115,9 @@ struct CastRunner {
     let start = MonotonicClock.now()
     source.player?.tellShortcomings(to: logger)
     let watchers = watch(broadcast, player: source.player, token)
-    let result = await follow(broadcast, source, server)
+    let service = CastService(server, destination: options.destination.to?.text)
+    let result = await follow(broadcast, source, server, access, service)
+    ServiceNotifier.current?.tell(.stopping)
     for watcher in watchers { watcher.cancel() }
     TerminalKeys.restore()
     await broadcast.stop()  // the goodbyes go out while the server can still say that the cast is over
@@ -148,7 +154,7 @@ struct CastRunner {
       case .end(let ending):
         await broadcast.stop()
         return ending
-      case .broadcast, .second, .published, .control, .key: continue  // not reported here yet
+      case .broadcast, .second, .published, .control, .key, .reload, .beat: continue  // nobody reports them yet
       }
     }
     return nil
@@ -196,8 +202,11 @@ struct CastRunner {
     // A server on every address is reached from elsewhere by the addresses of this machine.
     let outward = peers.hostAddresses().map(\.ip)
     let certificate = try access.certificate(addresses: outward.map(\.description) + ["127.0.0.1", "::1"])
+    let named = options.viewers.listen
+    let passed = try PassedSockets.take(unlessListeningAt: named == .loopback ? nil : named)
     var configuration = SignalingServerConfiguration(
-      listen: options.viewers.listen, gate: gate, hostNames: access.hostName)
+      listen: passed?.address ?? named, gate: gate, hostNames: access.hostName)
+    configuration.inheritedSockets = passed?.descriptors ?? []
     configuration.tls = certificate?.identity
     configuration.frameAncestors = access.frameAncestors
     configuration.trustedProxies = access.trustedProxy
@@ -238,6 +247,7 @@ struct CastRunner {
     if player != nil, output.isLive, !takesControl, TerminalKeys.isPossible {
       tasks.append(Task { for await key in TerminalKeys.start() { report.yield(.key(key)) } })
     }
+    if let beats = ServiceNotifier.current?.beats({ report.yield(.beat) }) { tasks.append(beats) }
     if let target = options.destination.to {
       tasks.append(Task { await publish(broadcast, to: target, token) })
     }
@@ -291,8 +301,10 @@ struct CastRunner {
   }
 
   private func follow(
-    _ broadcast: Broadcast, _ source: Source, _ server: SignalingServer?
+    _ broadcast: Broadcast, _ source: Source, _ server: SignalingServer?, _ access: ServedAccess,
+    _ service: CastService
   ) async -> Result<CastEnding, CastFailure> {
+    var service = service
     let player = source.player
     var usage = ProcessUsage()
     var last: StatisticsReport?
@@ -318,8 +330,10 @@ struct CastRunner {
         let keys = await broadcast.keyCode(ofViewer: id)
         logger.info("A viewer joined.", metadata: ["id": "\(id)", "keys": "\(keys ?? "none")"])
         output.viewerJoined(id, keys: keys)
+        service.note(.viewerJoined(id: id))
       case .broadcast(let event):
         notices.note(event, now: MonotonicClock.now())
+        service.note(event)
         if let ending = handle(event) { return .success(ending) }
       case .second:
         let report = StatisticsReport(
@@ -337,7 +351,15 @@ struct CastRunner {
         }
       case .started(let started): output.captureStarted(started, source: source.name)
       case .isSlow: continue
-      case .published: output.published(to: options.destination.to?.text ?? "")
+      case .published:
+        output.published(to: options.destination.to?.text ?? "")
+        service.isPublished()
+      case .reload: await reload(broadcast, server, access)
+      case .beat:
+        // Each of the threads that a cast needs has answered.
+        _ = await broadcast.statistics()
+        await server?.answer()
+        ServiceNotifier.current?.tell(.watchdog)
       case .control(let command):
         let isDone = await obey(command, broadcast, server)
         if isDone, case .success(.source) = command { isReplaced = true }
@@ -481,5 +503,38 @@ struct CastRunner {
     case .publishFailed(let failure): return .publicationRefused(CastFailure(failure))
     }
     return nil
+  }
+}
+
+// MARK: - As a service
+
+extension CastRunner {
+  /// Reads certificate, token and preset again. What cannot be read leaves everything as it was.
+  private func reload(_ broadcast: Broadcast, _ server: SignalingServer?, _ access: ServedAccess) async {
+    ServiceNotifier.current?.tellReloading()
+    defer { ServiceNotifier.current?.tell(.ready) }
+    do throws(CastFailure) {
+      let media = try options.media.withPresetReadAgain()
+      if let server { try reload(server, access, preset: media.preset) }
+      await broadcast.setBitrates(media.bitrateLimits)
+      if let rate = media.maximumFrameRate { try await set(rate, broadcast) }
+      if let hint = media.contentHint { broadcast.setContentHint(hint) }
+      logger.notice("Certificate, token and preset were read again.")
+    } catch {
+      logger.error("\(error.sentence) The settings stay as they were.")
+    }
+  }
+
+  private func reload(_ server: SignalingServer, _ access: ServedAccess, preset: Preset?) throws(CastFailure) {
+    // A secret that was made for this cast is in no file.
+    if let token = try options.viewers.token.secret(preset: preset?.token) {
+      try access.adopt(ServedAccess.ofCast(token, options.viewers.access, logger))
+    }
+    guard let certificate = try options.viewers.access.certificate(addresses: ["127.0.0.1", "::1"]) else { return }
+    do throws(SignalingServerError) { try server.show(certificate.identity) } catch { throw CastFailure(error) }
+  }
+
+  private func set(_ rate: Double, _ broadcast: Broadcast) async throws(CastFailure) {
+    do throws(CaptureError) { try await broadcast.setFrameRate(rate) } catch { throw CastFailure(error) }
   }
 }

@@ -2,13 +2,17 @@ import Glibc
 import RTCNet
 import Synchronization
 
-/// Ctrl-C, termination and hang-up as an orderly end. The second one ends the process at once.
+/// Ctrl-C, termination and hang-up as an orderly end. The second one ends the process at once. Where a service manager runs the
+/// process, there is no terminal that could hang up: SIGHUP asks to read settings again.
 enum StopSignals {
   /// The pipe that the handler writes to: a signal handler may only make system calls.
   private static let note = Atomic<Int32>(-1)
 
-  /// Calls `body` on its own thread when the first signal arrives. Once per process.
-  static func install(_ body: @escaping @Sendable (_ signal: Int32) -> Void) throws(CastFailure) {
+  /// Calls `body` on a thread of its own when the first signal arrives. Once per process.
+  /// - Parameter reload: called on that thread for each SIGHUP of a service; nil: SIGHUP is ignored there.
+  static func install(
+    reload: (@Sendable () -> Void)? = nil, _ body: @escaping @Sendable (_ signal: Int32) -> Void
+  ) throws(CastFailure) {
     signal(SIGPIPE, SIG_IGN)  // a reader that left is not a reason to die
     var pipe: [Int32] = [-1, -1]
     guard Glibc.pipe(&pipe) == 0 else {
@@ -20,8 +24,17 @@ enum StopSignals {
     do throws(SystemError) {
       // Never joined: it lives as long as the process.
       _ = try NamedThread(name: "rtc-signals") {
-        if let first = wait(reading) { body(first) }
-        if let second = wait(reading) { _exit(128 + second) }
+        var isStopping = false
+        while let number = wait(reading) {
+          if number == SIGHUP, ServiceNotifier.current != nil {
+            if !isStopping { reload?() }
+            continue
+          }
+          if isStopping { _exit(128 + number) }
+          isStopping = true
+          ServiceNotifier.current?.tell(.stopping)
+          body(number)
+        }
       }
     } catch {
       throw CastFailure(.software, error.description)

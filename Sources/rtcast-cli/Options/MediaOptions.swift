@@ -77,11 +77,12 @@ package struct MediaOptions: ParsableArguments {
   var audioOption: AudioChoice?
 
   @Option(
+    name: .customLong("preset"),
     help: ArgumentHelp(
       "Preset that changes these defaults: \(Preset.builtInNames.joined(separator: ", ")), or the path of a JSON file. "
         + "Options given explicitly take precedence.", valueName: "name|path"),
-    transform: { try Self.preset($0) })
-  var preset: Preset?
+    transform: { try NamedPreset($0) })
+  private var presetOption: NamedPreset?
 
   package func validate() throws {
     if let codec = codecOption?.codec, !CodecRegistry.standard.codecs.contains(codec) {
@@ -110,6 +111,20 @@ package struct MediaOptions: ParsableArguments {
     guard codec == .h264 else { return "This program cannot encode \(codec.rawValue); choose \(others)." }
     return "This program was built without x264, which encodes H.264 and is under the GPL. Build it with `swift build "
       + "--traits X264`, or choose \(others)."
+  }
+
+  /// What `--preset` names.
+  var preset: Preset? { presetOption?.preset }
+
+  /// As the command line names it.
+  var presetName: String? { presetOption?.name }
+
+  /// The same options with the preset as its file is now.
+  func withPresetReadAgain() throws(CastFailure) -> MediaOptions {
+    guard let presetName else { return self }
+    var options = self
+    do { options.presetOption = try NamedPreset(presetName) } catch { throw CastFailure(.noInput, "\(error)") }
+    return options
   }
 
   static func preset(_ nameOrPath: String) throws -> Preset {

@@ -111,7 +111,8 @@ extension ServeCommand: ConfinedCommand {
     network.state(&needs)
     token.state(&needs)
     access.state(&needs)
-    needs.reads += [tokens, turn.secretFile]
+    needs.rereads.append(tokens)
+    needs.reads.append(turn.secretFile)
     needs.keepsState = true
   }
 }
@@ -156,6 +157,7 @@ extension RTCLogCommand: ConfinedCommand {
 extension MediaOptions {
   func state(_ needs: inout SandboxNeeds) {
     if choosesCodec { needs.keepsState = true }
+    needs.rereads.append(presetName.flatMap { $0.contains("/") || $0.hasSuffix(".json") ? $0 : nil })
     switch audio {
     case .desktop, .microphone, .device: needs.usesSound = true
     case .own, .silence, nil: break
@@ -168,12 +170,12 @@ extension NetworkOptions {
 }
 
 extension TokenOptions {
-  func state(_ needs: inout SandboxNeeds) { needs.reads.append(tokenFile) }
+  func state(_ needs: inout SandboxNeeds) { needs.rereads.append(tokenFile) }
 }
 
 extension AccessOptions {
   func state(_ needs: inout SandboxNeeds) {
-    needs.reads += [tlsCert, tlsKey]
+    needs.rereads += [tlsCert, tlsKey]
     needs.audit(audit)
     if tls { needs.keepsState = true }
   }

@@ -1,3 +1,4 @@
+import Glibc
 import RTCCapturePlugin
 import RTCIsolation
 
@@ -7,6 +8,8 @@ struct SandboxNeeds {
   var reads: [String?] = []
   /// Files that it names, to be made.
   var outputs: [LauncherDuties.Output] = []
+  /// Files that it names and that a service reads again when it is told to.
+  var rereads: [String?] = []
   /// The state folder is read and written.
   var keepsState = false
   /// Sources that are named later, by `--control`.
@@ -57,7 +60,8 @@ struct SandboxNeeds {
     var rules = SandboxRules()
     rules.allow(.read, SystemFiles.libraries + SystemFiles.namedByEnvironment)
     rules.allow(.use, SystemFiles.devices)
-    rules.allow(.read, reads.compactMap(\.self))
+    rules.allow(.read, (reads + rereads).compactMap(\.self))
+    if ServiceNotifier.current != nil { rules.allow(.read, Self.folders(ofReplaced: rereads.compactMap(\.self))) }
     if keepsState, let folder = try? StateFolder.make() { rules.allow(.keep, folder) }
     if usesSound || usesDisplay || takesControl {
       rules.allowsLocalSockets = true
@@ -77,6 +81,18 @@ struct SandboxNeeds {
       rules.allow(.read, [Self.folder(of: plugin.path)].filter { !SystemFiles.holdsHome($0) })
     }
     return rules
+  }
+
+  /// A file is replaced by another one of its name, and a link by one to another file, so that the right to read this file
+  /// would not be enough. Of the user's home folder, only the files themselves.
+  private static func folders(ofReplaced paths: [String]) -> [String] {
+    let targets = paths.compactMap { path in
+      realpath(path, nil).map { name in
+        defer { free(name) }
+        return String(cString: name)
+      }
+    }
+    return (paths + targets).map(folder).filter { !SystemFiles.holdsHome($0) }
   }
 
   private static func folder(of path: String) -> String {

@@ -14,6 +14,10 @@ struct ServeRunner {
     case hub(HubNews)
     case stream(StreamRelay.News)
     case control(Result<ControlCommand, ControlError>)
+    /// Settings are to be read again.
+    case reload
+    /// The service manager expects a sign of life.
+    case beat
     case end(CastEnding)
   }
 
@@ -33,23 +37,22 @@ struct ServeRunner {
 
   /// Serves until an event ends it. Failures were printed when it throws.
   func run() async throws {
-    let listen = try command.listenAddress
+    let named = try command.listenAddress
     do throws(CastFailure) {
       let report = report
-      try StopSignals.install { number in report.yield(.end(.signal(number))) }
-      try await serve(listen)
+      try StopSignals.install(reload: { report.yield(.reload) }) { number in report.yield(.end(.signal(number))) }
+      let passed = try PassedSockets.take(unlessListeningAt: command.listen)
+      try await serve(passed?.address ?? named, passed)
     } catch {
       output.failed(error)
       throw error.status.code
     }
   }
 
-  private func serve(_ listen: ListenAddress) async throws(CastFailure) {
+  private func serve(_ listen: ListenAddress, _ passed: PassedSockets?) async throws(CastFailure) {
     OpenFiles.allowMost()
-    let access = try ServedAccess.ofHub(
-      command.token.secret(), tokens: try command.tokens.map(TokenFile.read) ?? [:], listen, command.access, logger)
-    let certificate = try command.access.certificate(
-      addresses: outwardAddresses.map(\.description) + ["127.0.0.1", "::1"])
+    let access = try access(listen)
+    let certificate = try certificate()
     let report = report
     let network = try command.network.peerOptions(isTold: false)
     let turn = try command.turn.service()
@@ -65,6 +68,7 @@ struct ServeRunner {
     if let audit { configuration.audit = { audit.write($0) } }
     configuration.hub = HubConfiguration(limits: hubLimits, iceServers: network.iceServers, turn: turn)
     configuration.publications = relay
+    configuration.inheritedSockets = passed?.descriptors ?? []
     let server: SignalingServer
     do throws(SignalingServerError) {
       server = try await SignalingServer.start(configuration, sessions: relay.directory, logger: logger)
@@ -80,18 +84,30 @@ struct ServeRunner {
     let limit = command.output.duration.map { seconds in
       Task { if (try? await Task.sleep(for: .seconds(seconds))) != nil { report.yield(.end(.durationOver)) } }
     }
-    let ending = await follow(server)
-    limit?.cancel()
-    control?.cancel()
+    let service = ServiceNotifier.current
+    let beats = service?.beats { report.yield(.beat) }
+    service?.tell(.ready)
+    let ending = await follow(server, access, listen)
+    service?.tell(.stopping)
+    for task in [limit, control, beats] { task?.cancel() }
     await relay.stop()
     await server.shutdown()
     output.ended(ending)
   }
 
-  private func follow(_ server: SignalingServer) async -> CastEnding {
+  private func follow(_ server: SignalingServer, _ access: ServedAccess, _ listen: ListenAddress) async -> CastEnding {
+    let service = ServiceNotifier.current
+    var population = HubPopulation(place: server.localAddress.link(token: nil, isSecure: server.isSecure))
+    service?.tell(status: population.sentence)
     for await happening in happenings {
       switch happening {
+      case .reload: reload(server, access, listen)
+      case .beat:
+        await server.answer()
+        service?.tell(.watchdog)
       case .hub(let news):
+        population.note(news)
+        service?.tell(status: population.sentence)
         output.hubChanged(news)
         switch news {
         case .registered(let name, let dialect):
@@ -101,6 +117,8 @@ struct ServeRunner {
         }
       case .stream(let news):
         output.streamsChanged(news)
+        population.note(news)
+        service?.tell(status: population.sentence)
         switch news {
         case .published(let name): logger.info("A stream is published.", metadata: ["stream": "\(name)"])
         case .ended(let name): logger.info("A stream has ended.", metadata: ["stream": "\(name)"])
@@ -127,6 +145,31 @@ struct ServeRunner {
       }
       return .success(command)
     } catch { return .failure(error) }
+  }
+
+  /// Reads certificate and tokens again. What cannot be read leaves everything as it was.
+  private func reload(_ server: SignalingServer, _ access: ServedAccess, _ listen: ListenAddress) {
+    ServiceNotifier.current?.tellReloading()
+    defer { ServiceNotifier.current?.tell(.ready) }
+    do throws(CastFailure) {
+      let (new, certificate) = (try self.access(listen), try certificate())
+      if let certificate {
+        do throws(SignalingServerError) { try server.show(certificate.identity) } catch { throw CastFailure(error) }
+      }
+      try access.adopt(new)
+      logger.notice("Certificate and tokens were read again.")
+    } catch {
+      logger.error("\(error.sentence) The settings stay as they were.")
+    }
+  }
+
+  private func access(_ listen: ListenAddress) throws(CastFailure) -> ServedAccess {
+    try ServedAccess.ofHub(
+      command.token.secret(), tokens: try command.tokens.map(TokenFile.read) ?? [:], listen, command.access, logger)
+  }
+
+  private func certificate() throws(CastFailure) -> ServeCertificate? {
+    try command.access.certificate(addresses: outwardAddresses.map(\.description) + ["127.0.0.1", "::1"])
   }
 
   // MARK: - Configuration

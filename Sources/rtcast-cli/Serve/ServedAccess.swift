@@ -26,6 +26,15 @@ struct ServedAccess {
     return ServedAccess(gate: try gate(KeptSecret.make(), tokens, logger), isKept: true)
   }
 
+  /// Takes over what files say now. Sessions that were admitted go on.
+  func adopt(_ other: ServedAccess) throws(CastFailure) {
+    guard gate.isOpen == other.gate.isOpen else {
+      throw CastFailure(
+        .usage, "A server that asks for a secret does not become open while it runs; start it again for that.")
+    }
+    gate.adopt(other.gate)
+  }
+
   private static func gate(
     _ secret: AccessToken, _ tokens: [String: AccessToken], _ logger: Logger
   ) throws(CastFailure) -> AccessGate {

@@ -19,12 +19,13 @@ STATE = tempfile.mkdtemp(prefix="rtcast-state-")
 
 
 class Rtcast:
-    def __init__(self, *arguments, display=None, json_lines=True, env=None, stdin=subprocess.DEVNULL):
-        """`stdin` may be `subprocess.PIPE`: then `write` and `command` feed it."""
+    def __init__(self, *arguments, display=None, json_lines=True, env=None, stdin=subprocess.DEVNULL, sockets=()):
+        """`stdin` may be `subprocess.PIPE`: then `write` and `command` feed it. `sockets` are passed as a service manager passes them."""
         environment = surroundings(display, env)
-        command = [BINARY, *arguments] + (["--json"] if json_lines else [])
+        command = passing(sockets) + [BINARY, *arguments] + (["--json"] if json_lines else [])
         self.process = subprocess.Popen(
-            command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+            command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+            pass_fds=[each.fileno() for each in sockets])
         self.lines = queue.Queue()
         self.seen = []
         self.stderr = []
@@ -112,6 +113,17 @@ class Rtcast:
                 self.drain()
                 raise AssertionError(f"{self.process.args[1:]} did not end within 10 s of Ctrl-C; seen {self.seen[-5:]}; "
                                      f"stderr {self.stderr[-10:]}")
+
+
+def passing(sockets):
+    """A command in front of another one: the sockets become the descriptors from 3 on (sd_listen_fds(3))."""
+    if not sockets:
+        return []
+    # By way of higher numbers, so that no descriptor is overwritten before it is moved.
+    moves = [f"exec {60 + index}<&{each.fileno()}" for index, each in enumerate(sockets)]
+    moves += [f"exec {3 + index}<&{60 + index} {60 + index}<&-" for index in range(len(sockets))]
+    script = "; ".join([*moves, f"export LISTEN_PID=$$ LISTEN_FDS={len(sockets)}", 'exec "$@"'])
+    return ["bash", "-c", script, "bash"]
 
 
 def run(*arguments, display=None, timeout=20, env=None, stdin=b""):

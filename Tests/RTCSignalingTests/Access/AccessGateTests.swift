@@ -208,4 +208,30 @@ import Testing
     #expect(try !gate.use(.link(link), client: "first-0123456789", now: time()), "nothing was counted")
     #expect(judge(gate, text, client: "other-0123456789", isNew: true) == .failure(.usedUp))
   }
+
+  @Test func `another gate's secret takes the place of the own one, and its links end with it`() throws {
+    let kept = Mutex<[LinkLedger]>([])
+    let gate = AccessGate(secret: secret, perPeer: ["alice": AccessToken("hers")!])
+    let text = link().text
+    gate.adopt(
+      AccessGate(
+        secret: AccessToken("other"), perPeer: ["bob": AccessToken("his")!],
+        keep: { ledger in kept.withLock { $0.append(ledger) } }))
+    #expect(judge(gate, "other") == .success(.owner))
+    #expect(judge(gate, "sesame") == .failure(.wrong))
+    #expect(judge(gate, text) == .failure(.wrong))
+    #expect(judge(gate, "hers", for: .call, peer: "alice") == .failure(.wrong))
+    #expect(judge(gate, "his", for: .call, peer: "bob") == .success(.peer("bob")))
+    _ = try gate.revoke("q9ZcT2ePk1o", now: time())
+    #expect(kept.withLock { $0.count } == 1)
+  }
+
+  @Test func `with the same secret, what was revoked stays so, and other names' tokens count`() throws {
+    let gate = AccessGate(secret: secret)
+    let (_, text) = link()
+    _ = try gate.revoke(text, now: time())
+    gate.adopt(AccessGate(secret: secret, perPeer: ["bob": AccessToken("his")!]))
+    #expect(judge(gate, text) == .failure(.revoked))
+    #expect(judge(gate, "his", for: .call, peer: "bob") == .success(.peer("bob")))
+  }
 }

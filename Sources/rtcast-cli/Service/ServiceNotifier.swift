@@ -1,0 +1,98 @@
+import Glibc
+import RTCNet
+import RTCPrimitives
+import Synchronization
+
+/// The way to the service manager that started this process: systemd, or another one with its protocol. It is told when the service is
+/// ready, alive and stopping (sd_notify(3)), and may have passed sockets (sd_listen_fds(3)). Any thread.
+final class ServiceNotifier: Sendable {
+  private static let found = Mutex<ServiceNotifier?>(nil)
+  private static let passed = Mutex<[Int32]>([])
+
+  /// Nil: no service manager waits for messages.
+  static var current: ServiceNotifier? { found.withLock { $0 } }
+
+  /// Descriptors of the sockets that the service manager passed; none after the first call.
+  static func takeSockets() -> [Int32] {
+    passed.withLock { sockets in
+      defer { sockets = [] }
+      return sockets
+    }
+  }
+
+  private let socket: Int32
+  /// Nil: the service manager expects no sign of life.
+  private let watchdog: Duration?
+  private let lastStatus = Mutex("")
+
+  private init(socket: Int32, watchdog: Duration?) { (self.socket, self.watchdog) = (socket, watchdog) }
+
+  /// Reads what the service manager says in the environment, and removes it there: programs that this one starts are no
+  /// services. Before the process confines itself and has threads.
+  static func find() {
+    let environment = ServiceEnvironment(process: getpid()) { name in getenv(name).map { String(cString: $0) } }
+    for name in ServiceEnvironment.names { unsetenv(name) }
+    let sockets = environment.sockets.filter { fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }
+    passed.withLock { $0 = sockets }
+    guard let path = environment.notifySocket else { return }
+    guard let socket = connect(to: path) else {
+      return StandardErrorLog.logger(verbosity: 0).warning(
+        "The service manager's socket \(path) cannot be reached: \(String(cString: strerror(errno))).")
+    }
+    found.withLock { $0 = ServiceNotifier(socket: socket, watchdog: environment.watchdog) }
+  }
+
+  /// - Parameter path: with `@` in front: a name that is no file.
+  private static func connect(to path: String) -> Int32? {
+    let bytes = Array(path.utf8)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
+      errno = ENAMETOOLONG
+      return nil
+    }
+    withUnsafeMutableBytes(of: &address.sun_path) { room in
+      room.copyBytes(from: bytes)
+      if bytes.first == UInt8(ascii: "@") { room[0] = 0 }
+    }
+    let socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard socket >= 0 else { return nil }
+    let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
+    // A service manager that takes no messages delays the program by that much.
+    var patience = timeval(tv_sec: 1, tv_usec: 0)
+    setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    let status = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.connect(socket, $0, length) }
+    }
+    guard status == 0 else {
+      let reason = errno
+      close(socket)
+      errno = reason
+      return nil
+    }
+    return socket
+  }
+
+  func tell(_ notices: ServiceNotice...) {
+    let text = notices.map(\.text).joined(separator: "\n")
+    _ = text.withCString { send(socket, $0, text.utf8.count, Int32(MSG_NOSIGNAL)) }
+  }
+
+  /// Tells the state in words, if they are others than the last ones.
+  func tell(status: String) {
+    let isNew = lastStatus.withLock { last in
+      defer { last = status }
+      return last != status
+    }
+    if isNew { tell(.status(status)) }
+  }
+
+  /// Settings are read again; the caller tells `.ready` afterwards.
+  func tellReloading() { tell(.reloading(time: MonotonicClock.now().microseconds)) }
+
+  /// Calls `body` twice in each period in which the service manager expects a sign of life. Nil: it expects none.
+  func beats(_ body: @escaping @Sendable () -> Void) -> Task<Void, Never>? {
+    guard let watchdog else { return nil }
+    return Task { while (try? await Task.sleep(for: watchdog / 2)) != nil { body() } }
+  }
+}
