@@ -42,7 +42,7 @@ final class RecordingSink {
   /// Cuts off what is not whole. A file in which nothing is whole is removed.
   func keepSafePart() {
     guard isRegularFile else { return }
-    if safeLength == 0 { files.remove(path) } else { ftruncate(descriptor, off_t(safeLength)) }
+    if safeLength == 0 { files.remove(path) } else { _ = ftruncate(descriptor, off_t(safeLength)) }
   }
 
   private var isRegularFile: Bool {
