@@ -18,7 +18,7 @@ import urllib.request
 
 import pytest
 
-from harness.rtcast import ROOT, Rtcast, run
+from harness.rtcast import BINARY, ROOT, Rtcast, run, surroundings
 from harness.signaling import NativeClient, untrusting
 
 UNITS = ROOT / "packaging/systemd"
@@ -337,6 +337,16 @@ def test_a_preset_is_read_again(cast, manager, tmp_path):
     (tmp_path / "new.json").rename(preset)
     reload(process, manager)
     process.wait_event("stats", where=lambda event: event["fps_captured"] > 15)
+
+
+def test_a_line_in_the_journal_has_a_priority():
+    read, write = os.pipe()
+    stream = os.fstat(write)
+    env = {**surroundings(), "NOTIFY_SOCKET": "/none", "JOURNAL_STREAM": f"{stream.st_dev}:{stream.st_ino}"}
+    subprocess.run([BINARY, "test", "--duration", "0.1", "--json"], stderr=write, stdout=subprocess.DEVNULL, env=env, timeout=20, check=True)
+    os.close(write)
+    with os.fdopen(read) as lines:
+        assert lines.readline().startswith("<4>The service manager's socket /none")
 
 
 def test_without_a_service_manager_a_hang_up_ends_the_program(cast):

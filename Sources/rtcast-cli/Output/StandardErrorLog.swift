@@ -2,7 +2,8 @@ import Glibc
 import Logging
 import RTCPrimitives
 
-/// Log lines on standard error: time of day, level, message, and what goes with it.
+/// Log lines on standard error: time of day, level, message, and what goes with it. In the journal, which has the time, the
+/// level is the line's priority.
 struct StandardErrorLog: LogHandler {
   var logLevel: Logger.Level
   var metadata = Logger.Metadata()
@@ -28,7 +29,29 @@ struct StandardErrorLog: LogHandler {
     let details = metadata.merging(event.metadata ?? [:]) { _, new in new }
       .sorted { $0.key < $1.key }
       .map { " \($0.key)=\(Self.oneLine("\($0.value)"))" }
-    Terminal.log("\(Self.timeOfDay) \(event.level) \(Self.oneLine("\(event.message)"))\(details.joined())")
+    let text = "\(Self.oneLine("\(event.message)"))\(details.joined())"
+    Terminal.log(
+      Self.leadsToJournal
+        ? "<\(Self.priority(of: event.level))>\(text)" : "\(Self.timeOfDay) \(event.level) \(text)")
+  }
+
+  /// Whether standard error is the stream that the service manager connected to the journal (systemd.exec(5)).
+  private static let leadsToJournal: Bool = {
+    var status = stat()
+    guard let stream = getenv("JOURNAL_STREAM"), fstat(STDERR_FILENO, &status) == 0 else { return false }
+    return String(cString: stream) == "\(status.st_dev):\(status.st_ino)"
+  }()
+
+  /// As syslog numbers them (sd-daemon(3)).
+  private static func priority(of level: Logger.Level) -> Int {
+    switch level {
+    case .critical: 2
+    case .error: 3
+    case .warning: 4
+    case .notice: 5
+    case .info: 6
+    case .debug, .trace: 7
+    }
   }
 
   /// A line break in a message would forge a line of the log.
