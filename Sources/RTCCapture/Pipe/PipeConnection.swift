@@ -1,5 +1,6 @@
 import Glibc
 import RTCMedia
+import RTCNet
 
 /// The input of a stream.
 public enum PipeInput: Hashable, Sendable {
@@ -36,57 +37,12 @@ final class PipeConnection: Sendable {
   }
 }
 
-/// A Unix socket by its path.
-struct UnixSocket {
-  let path: String
-
-  /// Longer paths do not fit the system's address.
-  static let longestPath = 107
-
-  func open() throws(CaptureError) -> Int32 {
-    guard (1...Self.longestPath).contains(path.utf8.count), !path.utf8.contains(0) else {
-      throw .unsupportedFormat("A socket's path has 1 to \(Self.longestPath) bytes; '\(path)' has \(path.utf8.count).")
-    }
-    let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard socket >= 0 else { throw refusal("made", errno) }
-    return socket
-  }
-
-  /// 0 or the reason why not.
-  func connect(_ socket: Int32) -> Int32 {
-    unsafe withAddress { unsafe Glibc.connect(socket, $0, $1) } == 0 ? 0 : errno
-  }
-
-  /// Makes the path and waits for writers behind it.
-  func listen(_ socket: Int32) throws(CaptureError) {
-    // Before the path exists: the socket gets the mode, so no other user can connect even for a moment.
-    fchmod(socket, 0o600)
-    guard unsafe withAddress({ unsafe bind(socket, $0, $1) }) == 0 else { throw refusal("made", errno) }
-    guard Glibc.listen(socket, 1) == 0 else { throw refusal("listened at", errno) }
-  }
-
-  /// Removes a socket, but no other file.
-  func removeIfSocket() {
-    var status = stat()
-    guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return }
-    unsafe unlink(path)
-  }
-
-  func refusal(_ deed: String, _ code: Int32) -> CaptureError {
-    let sentence = "The socket \(path) cannot be \(deed): \(SystemReason.text(code))."
-    return code == EACCES || code == EPERM ? .notPermitted(sentence) : .unavailable(sentence)
-  }
-
-  private func withAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    let bytes = Array(path.utf8)
-    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
-    // A sockaddr_un may be passed as a sockaddr; `open` saw to it that the path fits with its closing zero.
-    return unsafe withUnsafePointer(to: &address) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
+extension CaptureError {
+  init(_ error: UnixSocketError) {
+    switch error.kind {
+    case .badPath: self = .unsupportedFormat(error.sentence)
+    case .notPermitted: self = .notPermitted(error.sentence)
+    case .unavailable: self = .unavailable(error.sentence)
     }
   }
 }

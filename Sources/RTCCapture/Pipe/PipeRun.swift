@@ -101,27 +101,22 @@ struct PipeRun {
   }
 
   private func openSocket(_ socket: UnixSocket) throws(Failure) -> PipeConnection {
-    do throws(CaptureError) {
-      let outward = PipeConnection(descriptor: try socket.open(), isOurs: true)
-      switch socket.connect(outward.descriptor) {
-      case 0: return outward
-      case ECONNREFUSED: socket.removeIfSocket()  // left behind by a program that is gone
-      case ENOENT: break
-      case let code: throw socket.refusal("connected to", code)
+    do throws(UnixSocketError) {
+      if let outward = try socket.connect(removesDead: true) {
+        return PipeConnection(descriptor: outward, isOurs: true)
       }
     } catch {
-      throw .refused(error)
+      throw .refused(CaptureError(error))
     }
     return try acceptWriter(socket)
   }
 
   private func acceptWriter(_ socket: UnixSocket) throws(Failure) -> PipeConnection {
     let door: PipeConnection
-    do throws(CaptureError) {
-      door = PipeConnection(descriptor: try socket.open(), isOurs: true)
-      try socket.listen(door.descriptor)
+    do throws(UnixSocketError) {
+      door = PipeConnection(descriptor: try socket.listen(), isOurs: true)
     } catch {
-      throw .refused(error)
+      throw .refused(CaptureError(error))
     }
     // One writer is enough; another program may then listen there.
     defer { socket.removeIfSocket() }
