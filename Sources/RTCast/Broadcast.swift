@@ -252,15 +252,22 @@ public final class Broadcast: Sendable {
   public func keyCode(ofViewer id: String) async -> String? { await viewers.keyCode(of: id) }
 
   /// A snapshot; rates and means are over the time since the call before.
-  public func statistics() async -> BroadcastStatistics {
+  public func statistics() async -> BroadcastStatistics { await measure(beginsInterval: true) }
+
+  /// A snapshot whose rates and means are over the time since the last call of `statistics()`, which does not notice it.
+  package func glance() async -> BroadcastStatistics { await measure(beginsInterval: false) }
+
+  private func measure(beginsInterval: Bool) async -> BroadcastStatistics {
     let peers = await viewers.statistics()
     let encoding = media.video.statistics()
     let sessions = viewers.count
     let passed = media.video.passed
     let rungs = media.video.rungs()
     let counts = await media.video.track.rungCounts()
-    var result = meter.withLock {
-      $0.measure(
+    var result = meter.withLock { meter in
+      let before = beginsInterval ? nil : meter
+      defer { if let before { meter = before } }
+      return meter.measure(
         now: MonotonicClock.now(), encoding: encoding, peers: peers, sessions: sessions, codec: media.video.codec,
         passed: passed, rungs: rungs, counts: counts)
     }

@@ -148,8 +148,14 @@ public final class SignalingServer: Sendable {
     return id
   }
 
-  /// Accepts no more connections, lets pending requests finish within the grace period, then closes the rest. Returns
-  /// when the port is free; may be called again and from several tasks.
+  /// The figures of the hub; nil when the server has none, or has ended.
+  public func hubCounters() async -> HubCounters? {
+    let registry = registry
+    return try? await group.next().submit { registry.value.hub?.counters }.get()
+  }
+
+  /// Takes no more connections, lets running requests end within the grace, then closes what is left. Returns when the
+  /// port is free; may be called again and from several tasks.
   public func shutdown() async {
     let task = stopping.withLock { running in
       let task = running ?? Task { await self.stop() }
