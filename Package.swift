@@ -446,7 +446,7 @@ let package = Package(
     .testTarget(
       name: "RTCastCLITests",
       dependencies: [
-        "RTCPrimitives", "rtcast-cli", "RTCMedia", "RTCEngine", "RTCPeer", "RTCSignaling", "RTCast",
+        "RTCPrimitives", "rtcast-cli", "RTCMedia", "RTCEngine", "RTCNet", "RTCPeer", "RTCSignaling", "RTCast",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),

@@ -46,6 +46,8 @@ package struct Rtcast: AsyncParsableCommand {
             run a hub with rooms and calls
         rtcast link --role call --expires 2h
             a link to that hub for one meeting
+        rtcast ctl status
+            ask a cast with --control unix:NAME how it goes; pause, source … and stop command it
         rtcast list
             show what can be cast
         rtcast doctor
@@ -55,6 +57,7 @@ package struct Rtcast: AsyncParsableCommand {
 
       Environment: DISPLAY the X display; RTCAST_TOKEN default for --token; RTCAST_SERVER default for --server; \
       RTCAST_ICE_SERVERS default for --ice-server, separated by blanks; RTCAST_TURN_SECRET default for --turn-secret; \
+      RTCAST_CONTROL default for --socket of `rtcast ctl`; \
       RTCAST_PRESET_PATH and RTCAST_PLUGIN_PATH folders of presets and plugins, separated by colons; PULSE_SERVER the sound \
       server; PORT default port of `rtcast serve`.
 
@@ -76,7 +79,9 @@ package struct Rtcast: AsyncParsableCommand {
       CommandGroup(
         name: "Calls and links",
         subcommands: [CallCommand.self, WatchCommand.self, ServeCommand.self, LinkCommand.self]),
-      CommandGroup(name: "This machine", subcommands: [ListCommand.self, DoctorCommand.self, RTCLogCommand.self]),
+      CommandGroup(
+        name: "This machine",
+        subcommands: [CtlCommand.self, ListCommand.self, DoctorCommand.self, RTCLogCommand.self]),
     ])
 
   package init() {}
@@ -104,7 +109,7 @@ package struct Rtcast: AsyncParsableCommand {
       exit(withError: ExitStatus.usage.code)
     }
     do {
-      let command = try parseAsRoot()
+      let command = try parsed(Array(CommandLine.arguments.dropFirst()))
       ProgramSandbox.enter(for: command)
       return command
     } catch {
@@ -112,7 +117,12 @@ package struct Rtcast: AsyncParsableCommand {
     }
   }
 
-  /// Runs the command, and ends the process if it fails.
+  /// Reads the words of a command line, without the program's name.
+  package static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
+    try parseAsRoot(ControlPlace.normalized(arguments))
+  }
+
+  /// Does what the command line asks for, and ends the process when it fails.
   @MainActor
   package static func run(_ command: sending any ParsableCommand) async {
     do {
@@ -141,29 +151,9 @@ extension Rtcast {
   package static func unknownCommand(in arguments: [String]) -> String? {
     let commands = commands
     guard let word = arguments.first, !word.hasPrefix("-"), !(commands + ["help"]).contains(word) else { return nil }
-    let near = commands.map { ($0, word.editDistance(to: $0)) }.min { $0.1 < $1.1 }
-    if let (command, distance) = near, distance <= max(1, command.count / 3) {
+    if let command = word.nearest(of: commands) {
       return "There is no command '\(word)'; is '\(command)' meant? `rtcast --help` lists the commands."
     }
     return "There is no command '\(word)'; `rtcast --help` lists the commands."
-  }
-}
-
-extension String {
-  /// The edit distance: the number of characters to insert, delete, replace or swap with their neighbour.
-  fileprivate func editDistance(to other: String) -> Int {
-    let (a, b) = (Array(lowercased().prefix(64)), Array(other))
-    var older: [Int] = []
-    var before = Array(0...b.count)
-    for i in a.indices {
-      var row = [i + 1]
-      for j in b.indices {
-        var best = Swift.min(before[j + 1] + 1, row[j] + 1, before[j] + (a[i] == b[j] ? 0 : 1))
-        if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { best = Swift.min(best, older[j - 1] + 1) }
-        row.append(best)
-      }
-      (older, before) = (before, row)
-    }
-    return before[b.count]
   }
 }

@@ -22,6 +22,7 @@ private func parse(_ line: String) throws(ControlError) -> ControlCommand { try 
     (#"{"command": "mute"}"#, .mute(true)), (#"{"command": "unmute"}"#, .mute(false)),
     (#"{"command": "say", "value": "Hello"}"#, .say("Hello")), (#"{"command": "accept"}"#, .answer(true)),
     (#"{"command": "reject"}"#, .answer(false)), (#"{"command": "hangup"}"#, .hangUp),
+    (#"{"command": "status"}"#, .status), (#"{"command": "viewers"}"#, .viewers), (#"{"command": "stop"}"#, .stop),
   ]) func `commands are read`(line: String, command: ControlCommand) throws {
     #expect(try parse(line) == command)
   }
@@ -30,6 +31,8 @@ private func parse(_ line: String) throws(ControlError) -> ControlCommand { try 
     ("not json", "must be one JSON object"), ("[]", "not a list"), ("{}", "needs a \"command\""),
     (#"{"command": 7}"#, "is a text, not a number"),
     (#"{"command": "fly"}"#, "no command \"fly\"; there are source, pause"),
+    (#"{"command": "statsu"}"#, "no command \"statsu\"; is \"status\" meant? There are source, pause"),
+    (#"{"command": "stop", "value": 1}"#, "takes no arguments"),
     (#"{"command": "pause", "now": 1}"#, "no field \"now\""),
     (#"{"command": "pause", "value": 1}"#, "takes no arguments"),
     (#"{"command": "source"}"#, "needs \"arguments\""),

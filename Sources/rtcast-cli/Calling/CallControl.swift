@@ -1,5 +1,6 @@
 import Logging
 import RTCMedia
+import RTCSignaling
 import RTCast
 
 /// Applies the commands of `--control` to a call.
@@ -8,17 +9,43 @@ struct CallControl: Sendable {
   let output: CallOutput
   let logger: Logger
 
-  /// - Returns: whether the command was carried out.
-  func obey(_ command: Result<ControlCommand, ControlError>, _ calls: CallManager) async -> Bool {
+  /// Our name at the hub, and the hub's address.
+  let name: String
+  let server: String
+  private let status = ControlStatus(of: .call)
+
+  init(_ chat: CallChat, _ output: CallOutput, _ logger: Logger, name: String, server: String) {
+    self.chat = chat
+    self.output = output
+    self.logger = logger
+    self.name = name
+    self.server = server
+  }
+
+  /// Carries out a command, and answers it.
+  /// - Returns: the command; nil when it was refused.
+  func obey(_ request: ControlRequest, _ calls: CallManager) async -> ControlCommand? {
     do throws(ControlError) {
-      let command = try command.get()
+      let command = try request.command.get()
       try await obey(command, calls)
-      output.answer(ControlReply(.success(command)))
-      return true
+      if case .status = command {
+        request.answer(ControlReply(await statusEvent(calls)))
+      } else {
+        request.answer(ControlReply(.success(command)))
+      }
+      return command
     } catch {
-      output.answer(ControlReply(.failure(error)))
-      return false
+      request.answer(ControlReply(.failure(error)))
+      return nil
     }
+  }
+
+  private func statusEvent(_ calls: CallManager) async -> OutputEvent {
+    let figures = await calls.statistics().map { JSONValue.object(CallOutput.figures(of: $0)) }
+    return status.event([
+      ("id", .string(name)), ("server", .string(server)), ("state", .optional(await calls.state.word)),
+      ("stats", .array(figures)),
+    ])
   }
 
   private func obey(_ command: ControlCommand, _ calls: CallManager) async throws(ControlError) {
@@ -33,7 +60,8 @@ struct CallControl: Sendable {
     case .answer(let accept):
       try await manage { () throws(CallManagerError) in try await calls.answerCallRequest(accept: accept) }
     case .hangUp: await calls.endCall()
-    case .bitrate, .frameRate, .contentHint, .keyFrame, .revoke: break  // of casts
+    case .status, .stop: break  // answered, and done by whoever runs the call
+    case .bitrate, .frameRate, .contentHint, .keyFrame, .revoke, .viewers: break  // of casts
     }
   }
 

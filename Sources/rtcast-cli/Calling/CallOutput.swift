@@ -85,21 +85,23 @@ struct CallOutput: Sendable {
   func chatOpened(with peer: String) { say(.chat, [("id", .string(peer)), ("state", "open")]) }
 
   func answer(_ reply: ControlReply) {
-    if isJSON { return reply.event.print() }
-    if case .failure(let error) = reply.outcome { Terminal.complain(error.sentence) }
+    if isJSON { reply.event.print() } else { reply.show() }
   }
 
   func statistics(_ call: CallStatistics) {
+    say(.stats, Self.figures(of: call))
+  }
+
+  /// The fields of a `stats` event.
+  static func figures(of call: CallStatistics) -> [(String, JSONValue)] {
     let connection = call.connection
-    say(
-      .stats,
-      [
-        ("id", .string(call.peer)), ("rtt_ms", .optional(connection.roundTripTime?.inMilliseconds)),
-        ("target_bps", .count(connection.targetBitrate.bitsPerSecond)), ("loss", .number(connection.loss)),
-        ("network", connection.network.map(StatisticsReport.event) ?? .null),
-        ("first_picture_ms", .optional(call.firstPictureDelay?.inMilliseconds)),
-        ("streams", .array(connection.streams.map(Self.stream))),
-      ])
+    return [
+      ("id", .string(call.peer)), ("rtt_ms", .optional(connection.roundTripTime?.inMilliseconds)),
+      ("target_bps", .count(connection.targetBitrate.bitsPerSecond)), ("loss", .number(connection.loss)),
+      ("network", connection.network.map(StatisticsReport.event) ?? .null),
+      ("first_picture_ms", .optional(call.firstPictureDelay?.inMilliseconds)),
+      ("streams", .array(connection.streams.map(Self.stream))),
+    ]
   }
 
   private static func stream(_ stream: StreamStatistics) -> JSONValue {

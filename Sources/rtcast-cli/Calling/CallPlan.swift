@@ -27,8 +27,8 @@ struct CallPlan: Sendable {
   var rateLog: String?
   var duration: Double?
   var isJSON: Bool
-  /// Commands come on standard input.
-  var takesControl = false
+  /// Where commands come from.
+  var control = ControlOptions()
 
   init(target: Target, hub: HubAddress, _ options: HubOptions, token: Secret?, _ run: RunOptions) {
     self.target = target

@@ -13,7 +13,7 @@ struct CallRunner {
     case call(CallEvent)
     case window(CallWindow.Event?)
     case line(String)
-    case control(Result<ControlCommand, ControlError>)
+    case control(ControlRequest)
     case second
     case stop(Int32)
     case durationOver
@@ -56,6 +56,8 @@ struct CallRunner {
   func perform() async throws(CastFailure) {
     let report = report
     try StopSignals.install { number in report.yield(.stop(number)) }
+    let inlets = try ControlInlets(plan.control)
+    defer { inlets.close() }
     let show = try CallShow(
       title: title, showsWindow: plan.showsWindow, record: plan.record, output: output, logger: logger
     ) { report.yield(.window($0)) }
@@ -65,25 +67,35 @@ struct CallRunner {
     let rateLog = try plan.rateLog.map { path throws(CastFailure) in try RateLogFile(path, logger) }
     defer { rateLog?.close() }
     let calls = try makeManager(peers, rateLog?.log)
-    let ending: Ending
-    do throws(CallManagerError) {
-      let name = try await calls.setupConnection()
-      output.registered(as: name, at: plan.hub)
-      ServiceNotifier.current?.tell(.status("Registered as \(name)."), .ready)
-      let tasks = watch(calls)
-      try await begin(calls)
-      ending = await follow(calls, show)
-      for task in tasks { task.cancel() }
-    } catch {
-      ending = .failed(CastFailure(error))
-    }
-    ServiceNotifier.current?.tell(.stopping)
+    let ending = await call(calls, show, inlets)
     await calls.disconnect()
     await show.finish()
     switch ending {
     case .done(let reason): output.ended(reason)
     case .failed(let failure): throw failure
     }
+  }
+
+  /// From registering to the end.
+  private func call(_ calls: CallManager, _ show: CallShow, _ inlets: ControlInlets) async -> Ending {
+    let name: String
+    do throws(CallManagerError) {
+      name = try await calls.setupConnection()
+      output.registered(as: name, at: plan.hub)
+    } catch {
+      return .failed(CastFailure(error))
+    }
+    let (output, report) = (output, report)
+    do throws(CastFailure) {
+      try inlets.start(respond: { output.answer($0) }, deliver: { report.yield(.control($0)) })
+    } catch {
+      return .failed(error)
+    }
+    let tasks = watch(calls)
+    defer { for task in tasks { task.cancel() } }
+    do throws(CallManagerError) { try await begin(calls) } catch { return .failed(CastFailure(error)) }
+    let control = CallControl(chat, output, logger, name: name, server: plan.hub.description)
+    return await follow(calls, show, control)
   }
 
   private var title: String {
@@ -130,9 +142,7 @@ struct CallRunner {
     if plan.isJSON {
       tasks.append(Task { while (try? await Task.sleep(for: .seconds(1))) != nil { report.yield(.second) } })
     }
-    if plan.takesControl {
-      tasks.append(Task { for await command in ControlInput.commands() { report.yield(.control(command)) } })
-    } else if case .ask = plan.answer {
+    if case .ask = plan.answer, !plan.control.readsStandardInput {
       tasks.append(Task { for await line in StandardInput.lines() { report.yield(.line(line)) } })
     }
     return tasks
@@ -149,9 +159,8 @@ struct CallRunner {
 
   // MARK: - During the call
 
-  private func follow(_ calls: CallManager, _ show: CallShow) async -> Ending {
-    let control = CallControl(chat: chat, output: output, logger: logger)
-    // Whether a source of --control has replaced the plan's.
+  private func follow(_ calls: CallManager, _ show: CallShow, _ control: CallControl) async -> Ending {
+    // Another source has taken the place of the plan's, by --control.
     var isReplaced = false
     for await happening in happenings {
       switch happening {
@@ -166,10 +175,13 @@ struct CallRunner {
       case .call(let event): if let ending = await hear(event, calls, show) { return ending }
       case .window(let event): if let ending = await obey(event, calls, show) { return ending }
       case .line(let line): await answer(line, calls)
-      case .control(let command):
-        let isDone = await control.obey(command, calls)
-        if isDone, case .success(.source) = command { isReplaced = true }
-        if case .success(.hangUp) = command, case .place(.room) = plan.target { return .done("hung up") }
+      case .control(let request):
+        switch await control.obey(request, calls) {
+        case .source: isReplaced = true
+        case .hangUp: if case .place(.room) = plan.target { return .done("hung up") }
+        case .stop: return .done("stopped")
+        default: continue
+        }
       case .second: for each in await calls.statistics() { output.statistics(each) }
       case .beat:
         _ = await calls.state

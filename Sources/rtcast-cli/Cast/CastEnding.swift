@@ -5,6 +5,8 @@ import RTCMedia
 /// Why a cast that had started came to its end.
 enum CastEnding: Sendable {
   case signal(Int32)
+  /// By the command `stop`.
+  case stopped
   case durationOver
   case sourceFinished
   case sourceLost(String)
@@ -26,6 +28,7 @@ enum CastEnding: Sendable {
     switch self {
     case .signal(SIGINT): "interrupted"
     case .signal: "terminated"
+    case .stopped: "stopped"
     case .durationOver: "duration over"
     case .sourceFinished: "source finished"
     case .sourceLost: "source lost"
@@ -36,7 +39,7 @@ enum CastEnding: Sendable {
   /// Nil for the ends that were asked for.
   var failure: CastFailure? {
     switch self {
-    case .signal, .durationOver, .sourceFinished, .publicationEnded(.closedLocally): nil
+    case .signal, .stopped, .durationOver, .sourceFinished, .publicationEnded(.closedLocally): nil
     case .sourceLost(let sentence): CastFailure(.unavailable, sentence)
     case .publicationRefused(let failure): failure
     case .publicationEnded(.closedRemotely):

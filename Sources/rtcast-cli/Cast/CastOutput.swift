@@ -21,7 +21,7 @@ struct CastOutput: Sendable {
 
   init(_ options: CastOptions, isFile: Bool) {
     keysHint =
-      isFile && TerminalKeys.isPossible && !options.output.control.takesControl
+      isFile && TerminalKeys.isPossible && !options.output.control.readsStandardInput
       ? "Space pauses, ← → seek 10 s, m mutes, q quits." : "Press Ctrl-C to stop."
     isPublishing = options.destination.to != nil
     style =
@@ -81,7 +81,7 @@ struct CastOutput: Sendable {
   func answer(_ reply: ControlReply) {
     switch style {
     case .json: reply.event.print()
-    case .plain, .live: if case .failure(let error) = reply.outcome { Terminal.complain(error.sentence) }
+    case .plain, .live: reply.show()
     }
   }
 

@@ -33,7 +33,7 @@ struct CastRunner {
     case second
     case published
     case failed(CastFailure)
-    case control(Result<ControlCommand, ControlError>)
+    case control(ControlRequest)
     case key(PlaybackKey)
     /// Settings are to be read again.
     case reload
@@ -83,8 +83,10 @@ struct CastRunner {
 
   /// - Parameters:
   ///   - token: of the service that is published to.
-  ///   - access: who may watch.
-  private func cast(_ source: Source, _ token: Secret?, _ access: ServedAccess) async throws(CastFailure) {
+  ///   - gate: who may watch.
+  private func cast(_ source: Source, _ token: Secret?, _ gate: AccessGate) async throws(CastFailure) {
+    let inlets = try ControlInlets(options.output.control)
+    defer { inlets.close() }
     let peers = try openPeers()
     defer { peers.stop() }
     let rateLog = try options.output.rateLog.path.map { path throws(CastFailure) in try RateLogFile(path, logger) }
@@ -104,9 +106,10 @@ struct CastRunner {
       await broadcast.stop()
       throw error
     }
-    let server: SignalingServer?
+    let served: CastControl.Served?
     do throws(CastFailure) {
-      server = try await serve(broadcast, peers, access.gate)
+      try takeCommands(from: inlets)
+      served = try await serve(broadcast, peers, gate)
     } catch {
       await broadcast.stop()
       recorder?.finish()
@@ -115,14 +118,12 @@ struct CastRunner {
     let start = MonotonicClock.now()
     source.player?.tellShortcomings(to: logger)
     let watchers = watch(broadcast, player: source.player, token)
-    let service = CastService(server, destination: options.destination.to?.text)
-    let result = await follow(broadcast, source, server, access, service)
-    ServiceNotifier.current?.tell(.stopping)
+    let result = await follow(source, CastControl(options, output, logger, broadcast, served, sourceName: source.name))
     for watcher in watchers { watcher.cancel() }
     TerminalKeys.restore()
     await broadcast.stop()  // the goodbyes go out while the server can still say that the cast is over
     if let recorder { finish(recorder) }
-    await server?.shutdown()
+    await served?.server.shutdown()
     let ending = try result.get()
     output.ended(ending, after: Int64((MonotonicClock.now() - start).seconds))
     if let failure = ending.failure { throw failure }
@@ -195,7 +196,7 @@ struct CastRunner {
   /// Listens for viewers and prints the links; nothing when the cast is published.
   private func serve(
     _ broadcast: Broadcast, _ peers: PeerLoop, _ gate: AccessGate
-  ) async throws(CastFailure) -> SignalingServer? {
+  ) async throws(CastFailure) -> CastControl.Served? {
     guard options.destination.to == nil else { return nil }
     OpenFiles.allowMost()
     let access = options.viewers.access
@@ -218,9 +219,14 @@ struct CastRunner {
     } catch {
       throw CastFailure(error)
     }
-    output.listening(
-      at: ServerLinks(server, gate, certificate: certificate, outward: outward, hasHub: false))
-    return server
+    let links = ServerLinks(server, gate, certificate: certificate, outward: outward, hasHub: false)
+    output.listening(at: links)
+    return CastControl.Served(server: server, links: links)
+  }
+
+  private func takeCommands(from inlets: ControlInlets) throws(CastFailure) {
+    let (output, report) = (output, report)
+    try inlets.start(respond: { output.answer($0) }, deliver: { report.yield(.control($0)) })
   }
 
   // MARK: - During the cast
@@ -231,7 +237,7 @@ struct CastRunner {
     var tasks = [
       Task { for await event in broadcast.events { report.yield(.broadcast(event)) } }
     ]
-    if output.showsStatistics {
+    if output.showsStatistics || takesControl {
       tasks.append(
         Task {
           while (try? await Task.sleep(for: .seconds(1))) != nil { report.yield(.second) }
@@ -241,10 +247,7 @@ struct CastRunner {
       tasks.append(
         Task { if (try? await Task.sleep(for: .seconds(duration))) != nil { report.yield(.end(.durationOver)) } })
     }
-    if takesControl {
-      tasks.append(Task { for await command in ControlInput.commands() { report.yield(.control(command)) } })
-    }
-    if player != nil, output.isLive, !takesControl, TerminalKeys.isPossible {
+    if player != nil, output.isLive, !options.output.control.readsStandardInput, TerminalKeys.isPossible {
       tasks.append(Task { for await key in TerminalKeys.start() { report.yield(.key(key)) } })
     }
     if let beats = ServiceNotifier.current?.beats({ report.yield(.beat) }) { tasks.append(beats) }
@@ -254,7 +257,7 @@ struct CastRunner {
     return tasks
   }
 
-  private var takesControl: Bool { options.output.control.takesControl }
+  private var takesControl: Bool { options.output.control.takesCommands }
 
   private func publish(_ broadcast: Broadcast, to target: CastTarget, _ token: Secret?) async {
     do throws(PublishFailure) {
@@ -296,18 +299,15 @@ struct CastRunner {
     plan.network = self.options.network
     plan.record = self.options.output.recording.record
     plan.rateLog = self.options.output.rateLog.path
-    plan.takesControl = takesControl
+    plan.control = self.options.output.control
     return plan
   }
 
-  private func follow(
-    _ broadcast: Broadcast, _ source: Source, _ server: SignalingServer?, _ access: ServedAccess,
-    _ service: CastService
-  ) async -> Result<CastEnding, CastFailure> {
-    var service = service
+  private func follow(_ source: Source, _ control: CastControl) async -> Result<CastEnding, CastFailure> {
     let player = source.player
+    let broadcast = control.broadcast
+    var control = control
     var usage = ProcessUsage()
-    var last: StatisticsReport?
     var limitation: QualityLimitation?
     var notices = CastNotices()
     /// Whether a source of --control has replaced `source`.
@@ -323,7 +323,7 @@ struct CastRunner {
         guard broadcast.isSourceEnded else { continue }
         guard isReplaced else { return .success(CastEnding(end)) }
         isReplaced = false
-        do throws(CaptureError) { try await takeBack(source, after: end, broadcast) } catch {
+        do throws(CaptureError) { try await control.takeBack(source, after: end) } catch {
           return .failure(CastFailure(error))
         }
       case .broadcast(.viewerJoined(let id)):
@@ -339,30 +339,25 @@ struct CastRunner {
         let report = StatisticsReport(
           broadcast: await broadcast.statistics(), process: usage.read(), progress: player.map(ProgressBar.init),
           limitation: limitation, notice: notices.text(now: MonotonicClock.now()))
-        output.statistics(report)
-        last = report
+        if output.showsStatistics { output.statistics(report) }
+        control.measured = report
       case .key(let key):
         guard let player else { continue }
         if key == .end { return .success(.signal(SIGINT)) }
         await obey(key, player, broadcast)
-        if var report = last {
+        if var report = control.measured {
           report.progress = ProgressBar(player)
           output.statistics(report)
         }
       case .started(let started): output.captureStarted(started, source: source.name)
       case .isSlow: continue
-      case .published:
-        output.published(to: options.destination.to?.text ?? "")
-        service.isPublished()
-      case .reload: await reload(broadcast, server, access)
-      case .beat:
-        // Each of the threads that a cast needs has answered.
-        _ = await broadcast.statistics()
-        await server?.answer()
-        ServiceNotifier.current?.tell(.watchdog)
-      case .control(let command):
-        let isDone = await obey(command, broadcast, server)
-        if isDone, case .success(.source) = command { isReplaced = true }
+      case .published: output.published(to: options.destination.to?.text ?? "")
+      case .control(let request):
+        switch await control.obey(request) {
+        case .goesOn: continue
+        case .sourceReplaced: isReplaced = true
+        case .stop: return .success(.stopped)
+        }
       case .failed(let failure): return .failure(failure)
       case .end(let ending): return .success(ending)
       }
@@ -392,7 +387,7 @@ struct CastRunner {
     output.recorded(recorder.progress)
   }
 
-  // MARK: - Control
+  // MARK: - What happens
 
   private func obey(_ key: PlaybackKey, _ player: FilePlayer, _ broadcast: Broadcast) async {
     switch key {
@@ -402,60 +397,6 @@ struct CastRunner {
     case .mute: player.setMuted(!player.isMuted)
     case .end: break
     }
-  }
-
-  /// - Returns: whether the command was carried out.
-  private func obey(
-    _ command: Result<ControlCommand, ControlError>, _ broadcast: Broadcast, _ server: SignalingServer?
-  ) async -> Bool {
-    do throws(ControlError) {
-      let command = try command.get()
-      if case .revoke(let link) = command { try revoke(link, at: server) } else { try await obey(command, broadcast) }
-      output.answer(ControlReply(.success(command)))
-      return true
-    } catch {
-      output.answer(ControlReply(.failure(error)))
-      return false
-    }
-  }
-
-  private func revoke(_ link: String, at server: SignalingServer?) throws(ControlError) {
-    guard let server else { throw ControlError("This cast serves no viewers here; there are no links to revoke.") }
-    do throws(RevocationError) { try server.revoke(link) } catch { throw ControlError(error.description) }
-  }
-
-  private func obey(_ command: ControlCommand, _ broadcast: Broadcast) async throws(ControlError) {
-    try command.check(in: .cast)
-    do throws(CaptureError) {
-      switch command {
-      case .source(let words): try await replaceSource(words, broadcast)
-      case .pause: broadcast.pause()
-      case .resume: try await broadcast.resume()
-      case .bitrate(let rate): await broadcast.setBitrates(options.media.bitrateLimits(rate))
-      case .frameRate(let rate): try await broadcast.setFrameRate(rate)
-      case .contentHint(let hint): broadcast.setContentHint(hint)
-      case .keyFrame: broadcast.requestKeyFrame()
-      case .mute(let isMuted): broadcast.setMuted(isMuted)
-      case .say, .answer, .hangUp, .revoke: break  // of calls, and done before
-      }
-    } catch {
-      throw ControlError(error.sentence)
-    }
-  }
-
-  /// Casts the source of a command line; all other settings stay.
-  private func replaceSource(_ words: [String], _ broadcast: Broadcast) async throws(CaptureError) {
-    let source = try await Source(words: words, logger)
-    let started = try await broadcast.replaceSource(source.media, frameRate: source.frameRate, size: source.size)
-    source.player?.tellShortcomings(to: logger)
-    output.captureStarted(started, source: source.name)
-  }
-
-  /// The source of --control has ended: returns to the cast's first source.
-  private func takeBack(_ source: Source, after end: CaptureEnd, _ broadcast: Broadcast) async throws(CaptureError) {
-    if case .lost(let sentence) = end { logger.warning("\(sentence) The first source comes back.") }
-    let started = try await broadcast.replaceSource(source.media, frameRate: source.frameRate, size: source.size)
-    output.captureStarted(started, source: source.name)
   }
 
   private func handle(_ event: BroadcastEvent) -> CastEnding? {

@@ -12,7 +12,7 @@ extension CastRunner.Source {
   /// Makes the source of a command line without `rtcast`, such as `test --pattern bars`.
   init(words: [String], _ logger: Logger) async throws(CaptureError) {
     do {
-      guard let command = try Rtcast.parseAsRoot(words) as? any CastingCommand else {
+      guard let command = try Rtcast.parsed(words) as? any CastingCommand else {
         throw CaptureError.unsupportedFormat(
           "'\(words[0])' is not a source; sources are screen, file, camera, test, plugin and pipe.")
       }

@@ -15,7 +15,12 @@ struct StatisticsReport: Sendable {
   /// A recent problem.
   var notice: String?
 
-  var event: OutputEvent { OutputEvent(.stats, pictureFigures + networkFigures + processFigures) }
+  var event: OutputEvent { OutputEvent(.stats, fields) }
+
+  /// The fields of the event, as an object.
+  var object: JSONValue { .object(fields) }
+
+  private var fields: [(String, JSONValue)] { pictureFigures + networkFigures + processFigures }
 
   private var pictureFigures: [(String, JSONValue)] {
     let s = broadcast

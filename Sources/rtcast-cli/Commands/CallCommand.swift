@@ -67,7 +67,7 @@ struct CallCommand: AsyncParsableCommand {
     plan.answer = who == nil ? connection.answer : .reject
     plan.record = output.recording.record
     plan.rateLog = output.rateLog.path
-    plan.takesControl = output.control.takesControl
+    plan.control = output.control
     plan.media = source?.media ?? MediaSource(video: nil)
     let choice = media.audio ?? (show.file == nil ? .microphone : .own)
     plan.media.audio = choice.source(own: own, isCall: true, logger)

@@ -28,9 +28,10 @@ struct PipeCommand: CastingCommand {
   @OptionGroup var cast: CastOptions
 
   func validate() throws {
-    if cast.output.control.takesControl, input.socket == nil {
+    if cast.output.control.readsStandardInput, input.socket == nil {
       throw ValidationError(
-        "--control and the pictures cannot both come from standard input; send the pictures through --socket.")
+        "--control and the pictures cannot both come from standard input; send the pictures through --socket, or take "
+          + "commands at a socket with --control unix:PATH.")
     }
   }
 

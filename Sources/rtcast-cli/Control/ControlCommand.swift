@@ -3,7 +3,7 @@ package import RTCPrimitives
 import RTCSignaling
 import RTCast
 
-/// One command to a running cast or call: a line of `--control`.
+/// One command to a running cast, call or hub: a line of `--control`.
 ///
 /// A line is a JSON object with `command` and, where it takes any, either `arguments`, a list of words as on the command
 /// line, or `value`, one text, number or truth value:
@@ -30,6 +30,12 @@ package enum ControlCommand: Hashable, Sendable {
   case hangUp
   /// Revokes a signed link (casts that serve viewers, and hubs): the link, its token, or its identifier.
   case revoke(String)
+  /// Asks what is cast, since when, and for whom.
+  case status
+  /// Asks who watches.
+  case viewers
+  /// Ends the cast, call or hub as Ctrl-C does.
+  case stop
 
   package init(parsing line: some Sequence<UInt8>) throws(ControlError) {
     let tree: JSONTree
@@ -50,6 +56,8 @@ package enum ControlCommand: Hashable, Sendable {
     case .bitrate, .frameRate, .contentHint, .keyFrame: [.cast]
     case .say, .answer, .hangUp: [.call]
     case .revoke: [.cast, .hub]
+    case .viewers: [.cast]
+    case .status, .stop: [.cast, .call, .hub]
     }
   }
 
@@ -63,7 +71,7 @@ package enum ControlCommand: Hashable, Sendable {
   /// The words that name commands, as `docs/control.md` lists them.
   package static let names = [
     "source", "pause", "resume", "mute", "unmute", "bitrate", "fps", "hint", "keyframe", "say", "accept", "reject",
-    "hangup", "revoke",
+    "hangup", "revoke", "status", "viewers", "stop",
   ]
 
   /// The word that names it.
@@ -83,6 +91,9 @@ package enum ControlCommand: Hashable, Sendable {
     case .answer(false): "reject"
     case .hangUp: "hangup"
     case .revoke: "revoke"
+    case .status: "status"
+    case .viewers: "viewers"
+    case .stop: "stop"
     }
   }
 }
@@ -149,12 +160,16 @@ private struct ControlFields {
     case "reject": return try alone(.answer(false))
     case "hangup": return try alone(.hangUp)
     case "revoke": return .revoke(try single("the link, its token, or its identifier"))
+    case "status": return try alone(.status)
+    case "viewers": return try alone(.viewers)
+    case "stop": return try alone(.stop)
     case "bitrate": return .bitrate(try bitrate())
     case "fps": return .frameRate(try frameRate())
     case "hint": return .contentHint(try contentHint())
     default:
+      let near = name.nearest(of: ControlCommand.names).map { "; is \"\($0)\" meant? There" } ?? "; there"
       throw ControlError(
-        "There is no command \"\(Self.shown(name))\"; there are \(ControlCommand.names.joined(separator: ", ")).")
+        "There is no command \"\(Self.shown(name))\"\(near) are \(ControlCommand.names.joined(separator: ", ")).")
     }
   }
 

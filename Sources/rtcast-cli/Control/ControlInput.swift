@@ -1,33 +1,47 @@
 import Glibc
 import RTCNet
 
-/// Commands to a running cast, line by line.
+/// Commands to a running cast from standard input, line by line.
 package enum ControlInput {
-  /// The commands from `descriptor`, in order. The end of the input does not end the cast.
+  /// Lines that may be read and not yet answered: a writer that is faster than the cast is made to wait.
+  private static let mostUnanswered = 64
+
+  /// Reads commands from `descriptor` to its end, which is no reason to end the cast.
   ///
-  /// A thread of its own reads them. It is never joined, so it does not keep the process from ending. If commands are
-  /// not taken, it stops reading until there is room.
-  package static func commands(
-    from descriptor: Int32 = STDIN_FILENO
-  ) -> AsyncStream<Result<ControlCommand, ControlError>> {
-    let (commands, feed) = AsyncStream.makeStream(
-      of: Result<ControlCommand, ControlError>.self, bufferingPolicy: .bufferingOldest(64))
+  /// A thread of its own reads them. It is never joined, so it keeps no process from ending, whatever it waits for.
+  /// - Parameters:
+  ///   - respond: takes each answer, by any thread.
+  ///   - deliver: takes each request, in order, by that thread.
+  ///   - end: called at the end of the input.
+  package static func read(
+    from descriptor: Int32 = STDIN_FILENO, respond: @escaping @Sendable (ControlReply) -> Void,
+    deliver: @escaping @Sendable (ControlRequest) -> Void, end: @escaping @Sendable () -> Void = {}
+  ) {
     do throws(SystemError) {
-      _ = try NamedThread(name: "rtc-control") { read(descriptor, into: feed) }
+      _ = try NamedThread(name: "rtc-control") {
+        read(descriptor, respond, deliver)
+        end()
+      }
     } catch {
-      feed.yield(.failure(ControlError("No commands can be taken: \(error.description)")))
-      feed.finish()
+      respond(ControlReply(.failure(ControlError("No commands can be taken: \(error.description)"))))
+      end()
     }
-    return commands
   }
 
-  /// In bytes.
-  private static let longestLine = 64 * 1_024
-
-  private typealias Feed = AsyncStream<Result<ControlCommand, ControlError>>.Continuation
-
-  private static func read(_ descriptor: Int32, into feed: Feed) {
-    var splitter = LineSplitter(longestLine: longestLine)
+  private static func read(
+    _ descriptor: Int32, _ respond: @escaping @Sendable (ControlReply) -> Void,
+    _ deliver: (ControlRequest) -> Void
+  ) {
+    let unanswered = Monitor(0)
+    func pass(_ line: LineSplitter.Line) {
+      unanswered.wait(until: nil) { count in count < mostUnanswered ? count += 1 : nil }
+      deliver(
+        ControlRequest(line) { reply in
+          respond(reply)
+          unanswered.change { $0 -= 1 }
+        })
+    }
+    var splitter = LineSplitter(longestLine: ControlRequest.longestLine)
     var piece = [UInt8](repeating: 0, count: 4_096)
     while true {
       let count = Glibc.read(descriptor, &piece, piece.count)
@@ -39,30 +53,8 @@ package enum ControlInput {
         continue
       }
       guard count > 0 else { break }
-      for line in splitter.take(piece[..<count]) {
-        guard pass(line, to: feed) else { return }
-      }
+      for line in splitter.take(piece[..<count]) { pass(line) }
     }
-    if let line = splitter.end() { _ = pass(line, to: feed) }
-    feed.finish()
-  }
-
-  /// False if commands are not taken any more.
-  private static func pass(_ line: LineSplitter.Line, to feed: Feed) -> Bool {
-    let command = parse(line)
-    while true {
-      switch feed.yield(command) {
-      case .enqueued: return true
-      case .dropped: poll(nil, 0, 10)  // the buffer is full; the reader will come
-      default: return false
-      }
-    }
-  }
-
-  private static func parse(_ line: LineSplitter.Line) -> Result<ControlCommand, ControlError> {
-    guard let bytes = line.bytes else {
-      return .failure(ControlError("A control line may have \(longestLine / 1_024) KiB; this one is longer."))
-    }
-    do throws(ControlError) { return .success(try ControlCommand(parsing: bytes)) } catch { return .failure(error) }
+    if let line = splitter.end() { pass(line) }
   }
 }

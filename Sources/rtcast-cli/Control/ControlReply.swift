@@ -1,15 +1,33 @@
-/// The answer to a control line, as an event.
+import RTCSignaling
+
+/// The answer to a control line.
 package struct ControlReply: Sendable {
-  /// The command that was obeyed, or why none was.
-  package var outcome: Result<ControlCommand, ControlError>
+  /// What a program is told: `control` when the command was carried out, the event that was asked for, or `error`.
+  package let event: OutputEvent
+  /// Why no command was carried out, in a sentence; nil: it was.
+  package let refusal: String?
 
-  package init(_ outcome: Result<ControlCommand, ControlError>) { self.outcome = outcome }
-
-  /// `control` when it was obeyed, else `error`, like every other failure.
-  package var event: OutputEvent {
+  package init(_ outcome: Result<ControlCommand, ControlError>) {
     switch outcome {
-    case .success(let command): OutputEvent(.control, [("ok", .bool(true)), ("command", .string(command.name))])
-    case .failure(let error): OutputEvent(.error, [("control", .bool(true)), ("message", .string(error.sentence))])
+    case .success(let command):
+      self.init(OutputEvent(.control, [("ok", .bool(true)), ("command", .string(command.name))]))
+    case .failure(let error):
+      let fields: [(String, JSONValue)] = [("control", .bool(true)), ("message", .string(error.sentence))]
+      self.init(OutputEvent(.error, fields), refusal: error.sentence)
     }
+  }
+
+  /// The answer to a command that asks for something.
+  package init(_ event: OutputEvent) { self.init(event, refusal: nil) }
+
+  private init(_ event: OutputEvent, refusal: String?) {
+    self.event = event
+    self.refusal = refusal
+  }
+
+  /// What a person reads who typed the command: the sentence of a refusal, or what was asked for.
+  func show() {
+    if let refusal { return Terminal.complain(refusal) }
+    for line in ControlText.lines(of: event) { Terminal.print(line) }
   }
 }

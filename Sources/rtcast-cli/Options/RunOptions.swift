@@ -41,13 +41,3 @@ struct RateLogOptions: ParsableArguments {
         + "`rtcast rtc-log` draws it.", valueName: "file"))
   var path: String?
 }
-
-/// `--control`, which casts and calls share.
-struct ControlOptions: ParsableArguments {
-  @Flag(
-    name: .customLong("control"),
-    help: ArgumentHelp(
-      "Take commands from standard input, one JSON object per line, such as {\"command\": \"pause\"}; docs/control.md "
-        + "describes them."))
-  var takesControl = false
-}

@@ -5,13 +5,13 @@ package import RTCSignaling
 package struct OutputEvent: Sendable {
   /// `event` in the object.
   package enum Name: String, CaseIterable, Sendable {
-    // Casts, calls and the hub.
-    case listening, peer, ended, error
-    // Casts and calls.
-    case stats, control, recorded, description
-    // Casts.
-    case capture, source, limitation
-    // Calls.
+    // Of casts, calls and the hub.
+    case listening, peer, ended, error, control, status
+    // Of casts and calls.
+    case stats, recorded, description
+    // Of casts.
+    case capture, source, limitation, viewers
+    // Of calls.
     case registered, track, muted, chat, message, signaling
     // The hub.
     case stream

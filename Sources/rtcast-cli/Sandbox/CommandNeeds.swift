@@ -53,7 +53,7 @@ extension CameraCommand {
 extension PipeCommand {
   func state(_ needs: inout SandboxNeeds) {
     cast.state(&needs)
-    needs.socket = input.socket
+    if let socket = input.socket { needs.sockets.append(socket) }
   }
 }
 
@@ -111,8 +111,8 @@ extension ServeCommand: ConfinedCommand {
     network.state(&needs)
     token.state(&needs)
     access.state(&needs)
-    needs.rereads.append(tokens)
-    needs.reads.append(turn.secretFile)
+    control.stateSocket(&needs)
+    needs.reads += [tokens, turn.secretFile]
     needs.keepsState = true
   }
 }
@@ -121,6 +121,13 @@ extension LinkCommand: ConfinedCommand {
   func state(_ needs: inout SandboxNeeds) {
     token.state(&needs)
     needs.reads.append(StateFolder.path)
+  }
+}
+
+extension CtlCommand: ConfinedCommand {
+  func state(_ needs: inout SandboxNeeds) {
+    needs.usesLocalSockets = true
+    needs.reads.append(ControlPath.folder)
   }
 }
 
@@ -183,11 +190,20 @@ extension AccessOptions {
 
 extension ControlOptions {
   func state(_ needs: inout SandboxNeeds) {
-    guard takesControl else { return }
+    stateSocket(&needs)
+    guard takesCommands else { return }
     needs.takesControl = true
     needs.readsMedia = true
     needs.reads += PluginSearch.ofEnvironment.folders.map(Optional.some)
     needs.isolatedPlugins = (needs.isolatedPlugins ?? []) + PluginSearch.ofEnvironment.plugins().map(\.path)
+  }
+
+  /// Of a hub, whose commands name no sources.
+  func stateSocket(_ needs: inout SandboxNeeds) {
+    guard let socket else { return }
+    // A folder needs to be there before a rule can name it.
+    socket.makeFolder()
+    needs.sockets.append(socket.path)
   }
 }
 

@@ -21,8 +21,10 @@ struct SandboxNeeds {
   var usesCameras = false
   /// Devices that the command line names.
   var devices: [String] = []
-  /// Streams of other programs, by a socket at a path.
-  var socket: String?
+  /// Sockets that are made at these paths, for other programs.
+  var sockets: [String] = []
+  /// Sockets of other programs are connected to.
+  var usesLocalSockets = false
   /// Received media is decoded, in processes.
   var decodes = false
   /// Files are read and decoded, in processes.
@@ -71,10 +73,8 @@ struct SandboxNeeds {
     }
     if usesCameras || takesControl { rules.allow(.use, SystemFiles.cameras + devices) }
     if takesControl { rules.allow(.read, SystemFiles.allButHidden) }
-    if let socket {
-      rules.allowsLocalSockets = true
-      rules.allow(.makeSockets, Self.folder(of: socket))
-    }
+    if !sockets.isEmpty || usesLocalSockets { rules.allowsLocalSockets = true }
+    rules.allow(.makeSockets, sockets.map { Self.folder(of: $0) })
     if let plugin {
       rules.allowsLocalSockets = true
       rules.allow(.read, [plugin.path] + plugin.options.filter { $0.contains("/") })

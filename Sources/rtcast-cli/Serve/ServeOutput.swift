@@ -27,8 +27,7 @@ struct ServeOutput: Sendable {
   }
 
   func answer(_ reply: ControlReply) {
-    if json { return reply.event.print() }
-    if case .failure(let error) = reply.outcome { Terminal.complain(error.sentence) }
+    if json { reply.event.print() } else { reply.show() }
   }
 
   func hubChanged(_ news: HubNews) {

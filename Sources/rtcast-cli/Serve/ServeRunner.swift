@@ -13,11 +13,7 @@ struct ServeRunner {
   private enum Happening {
     case hub(HubNews)
     case stream(StreamRelay.News)
-    case control(Result<ControlCommand, ControlError>)
-    /// Settings are to be read again.
-    case reload
-    /// The service manager expects a sign of life.
-    case beat
+    case control(ControlRequest)
     case end(CastEnding)
   }
 
@@ -51,8 +47,12 @@ struct ServeRunner {
 
   private func serve(_ listen: ListenAddress, _ passed: PassedSockets?) async throws(CastFailure) {
     OpenFiles.allowMost()
-    let access = try access(listen)
-    let certificate = try certificate()
+    let inlets = try ControlInlets(command.control)
+    defer { inlets.close() }
+    let access = try ServedAccess.ofHub(
+      command.token.secret(), tokens: try command.tokens.map(TokenFile.read) ?? [:], listen, command.access, logger)
+    let certificate = try command.access.certificate(
+      addresses: outwardAddresses.map(\.description) + ["127.0.0.1", "::1"])
     let report = report
     let network = try command.network.peerOptions(isTold: false)
     let turn = try command.turn.service()
@@ -68,7 +68,8 @@ struct ServeRunner {
     if let audit { configuration.audit = { audit.write($0) } }
     configuration.hub = HubConfiguration(limits: hubLimits, iceServers: network.iceServers, turn: turn)
     configuration.publications = relay
-    configuration.inheritedSockets = passed?.descriptors ?? []
+    let output = output
+    try inlets.start(respond: { output.answer($0) }, deliver: { report.yield(.control($0)) })
     let server: SignalingServer
     do throws(SignalingServerError) {
       server = try await SignalingServer.start(configuration, sessions: relay.directory, logger: logger)
@@ -78,27 +79,17 @@ struct ServeRunner {
     let links = ServerLinks(server, access.gate, certificate: certificate, outward: outwardAddresses, hasHub: true)
     output.listening(at: links)
     if access.isKept { KeptSecret.note(addresses: addresses(in: links)) }
-    let control =
-      command.control.takesControl
-      ? Task { for await command in ControlInput.commands() { report.yield(.control(command)) } } : nil
     let limit = command.output.duration.map { seconds in
       Task { if (try? await Task.sleep(for: .seconds(seconds))) != nil { report.yield(.end(.durationOver)) } }
     }
-    let service = ServiceNotifier.current
-    let beats = service?.beats { report.yield(.beat) }
-    service?.tell(.ready)
-    let ending = await follow(server, access, listen)
-    service?.tell(.stopping)
-    for task in [limit, control, beats] { task?.cancel() }
+    let ending = await follow(HubControl(server, links, relay.directory))
+    limit?.cancel()
     await relay.stop()
     await server.shutdown()
     output.ended(ending)
   }
 
-  private func follow(_ server: SignalingServer, _ access: ServedAccess, _ listen: ListenAddress) async -> CastEnding {
-    let service = ServiceNotifier.current
-    var population = HubPopulation(place: server.localAddress.link(token: nil, isSecure: server.isSecure))
-    service?.tell(status: population.sentence)
+  private func follow(_ control: HubControl) async -> CastEnding {
     for await happening in happenings {
       switch happening {
       case .reload: reload(server, access, listen)
@@ -127,49 +118,11 @@ struct ServeRunner {
             "Viewers cannot decode what a stream is coded in now.",
             metadata: ["stream": "\(name)", "viewers": "\(viewers)", "format": "\(format)"])
         }
-      case .control(let command): output.answer(ControlReply(obey(command, server)))
+      case .control(let request): if await control.obey(request) { return .stopped }
       case .end(let ending): return ending
       }
     }
     return .signal(SIGTERM)  // never: the stream is not finished by anybody
-  }
-
-  private func obey(
-    _ command: Result<ControlCommand, ControlError>, _ server: SignalingServer
-  ) -> Result<ControlCommand, ControlError> {
-    do throws(ControlError) {
-      let command = try command.get()
-      try command.check(in: .hub)
-      if case .revoke(let link) = command {
-        do throws(RevocationError) { try server.revoke(link) } catch { throw ControlError(error.description) }
-      }
-      return .success(command)
-    } catch { return .failure(error) }
-  }
-
-  /// Reads certificate and tokens again. What cannot be read leaves everything as it was.
-  private func reload(_ server: SignalingServer, _ access: ServedAccess, _ listen: ListenAddress) {
-    ServiceNotifier.current?.tellReloading()
-    defer { ServiceNotifier.current?.tell(.ready) }
-    do throws(CastFailure) {
-      let (new, certificate) = (try self.access(listen), try certificate())
-      if let certificate {
-        do throws(SignalingServerError) { try server.show(certificate.identity) } catch { throw CastFailure(error) }
-      }
-      try access.adopt(new)
-      logger.notice("Certificate and tokens were read again.")
-    } catch {
-      logger.error("\(error.sentence) The settings stay as they were.")
-    }
-  }
-
-  private func access(_ listen: ListenAddress) throws(CastFailure) -> ServedAccess {
-    try ServedAccess.ofHub(
-      command.token.secret(), tokens: try command.tokens.map(TokenFile.read) ?? [:], listen, command.access, logger)
-  }
-
-  private func certificate() throws(CastFailure) -> ServeCertificate? {
-    try command.access.certificate(addresses: outwardAddresses.map(\.description) + ["127.0.0.1", "::1"])
   }
 
   // MARK: - Configuration
