@@ -48,10 +48,10 @@ struct OddFile {
   private func optional(_ value: Int?) -> [UInt8] { [value == nil ? 0 : 1] + number(value ?? 0) }
 
   /// A file of one stream of pictures of 64x48.
-  private var contents: [UInt8] {
-    let sizes = [0, 0, 64, 48, 64, 48, 0, 0, 0, 0].flatMap { number($0) }
+  private func contents(width: Int = 64, rate: Double = 25) -> [UInt8] {
+    let sizes = [0, 0, width, 48, 64, 48, 0, 0, 0, 0].flatMap { number($0) }
     let stream =
-      text("lie") + number(0) + sizes + [0, 0] + number(40_000_000) + number(Int(bitPattern: UInt((25.0).bitPattern)))
+      text("lie") + number(0) + sizes + [0, 0] + number(40_000_000) + number(Int(bitPattern: UInt(rate.bitPattern)))
       + [1]
     return [97] + text("lie") + optional(1_000_000_000) + [0, 1] + stream + [0] + number(0) + optional(0)
   }
@@ -75,9 +75,11 @@ struct OddFile {
     say(FileAnswer.ready(Confinement(error: 0, rightsLeft: [])).bytes)
     guard receive() else { return }
     if how == "lie-asks" { while ask() {} }
-    if how == "lie-contents" { say(Array(contents.dropLast(9))) }
+    if how == "lie-contents" { say(Array(contents().dropLast(9))) }
     if how == "lie-fault" { say([98, 99]) }
-    say(contents)
+    if how == "lie-flat" { say(contents(width: 0)) }
+    if how == "lie-rate" { say(contents(rate: 1e-300)) }
+    say(contents())
     guard receive() else { return }
     say([99, 1, 1])
     guard receive() else { return }

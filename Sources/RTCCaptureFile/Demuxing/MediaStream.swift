@@ -45,7 +45,9 @@ struct MediaStream {
   /// Pictures a second; 0 when nobody knows.
   private var frameRate: Double {
     let rate = stream.pointee.avg_frame_rate
-    return rate.num > 0 && rate.den > 0 ? Double(rate.num) / Double(rate.den) : 0
+    guard rate.num > 0, rate.den > 0 else { return 0 }
+    let told = Double(rate.num) / Double(rate.den)
+    return FileContents.Stream.frameRates.contains(told) ? told : 0
   }
 
   /// The name of a transfer that goes beyond what screens show (ITU-R BT.2100); nil where the pictures have none.

@@ -183,7 +183,7 @@ package enum FileAnswer: Sendable {
       else { return nil }
       return .pictures(made: made, newest: newest, converted: converted)
     }
-    guard let duration = reader.readInt64(), (0...2 * latestTime).contains(duration),
+    guard let duration = reader.readInt64(), (0...latestTime).contains(duration),
       let picture = SharedPicture(reading: &reader, sides: sides),
       (-latestTime...latestTime).contains(picture.captureTime.nanoseconds)
     else { return nil }
@@ -329,7 +329,8 @@ extension FileContents {
       guard let stream = Stream(reading: &reader) else { return nil }
       streams.append(stream)
     }
-    guard duration ?? 1 > 0, streams.contains(where: { $0 != nil }), let count = reader.readInt(),
+    guard duration ?? 1 > 0, streams.contains(where: { $0 != nil }), streams[0]?.isDrawable ?? true,
+      let count = reader.readInt(),
       (0...4).contains(count)
     else { return nil }
     var notices: [Notice] = []
@@ -344,6 +345,16 @@ extension FileContents {
 }
 
 extension FileContents.Stream {
+  /// Pictures a second, where that is known.
+  static let frameRates = 0.001...Double(Int32.max)
+
+  /// Its pictures have a size that can be handed on.
+  var isDrawable: Bool {
+    [description.size, description.squareSize].allSatisfy {
+      FileAnswer.sides.contains($0.width) && FileAnswer.sides.contains($0.height)
+    }
+  }
+
   /// Pictures that the container does not time last at most so long.
   private static let longestFrame: Int64 = 10_000_000_000
 
@@ -374,7 +385,7 @@ extension FileContents.Stream {
     guard numbers[2...].allSatisfy({ $0 >= 0 }), let rotation = VideoRotation(rawValue: numbers[6]),
       let isMirrored = reader.readBool(), let color = reader.readUInt8().flatMap({ ColorSpace(number: $0) }),
       let duration = reader.readInt64(), (0...Self.longestFrame).contains(duration),
-      let rate = reader.readDouble(), (0...Double(Int32.max)).contains(rate),
+      let rate = reader.readDouble(), rate == 0 || Self.frameRates.contains(rate),
       let format = reader.readUInt8().flatMap({ PixelFormat(channelNumber: $0) })
     else { return nil }
     self.init(

@@ -150,6 +150,7 @@ private final class HostedFile {
     do throws(FileFault) {
       let media = try OwnFileMedia(
         ChannelBytes(socket), ending: ending, wantsAudio: wantsAudio, memory: memory)
+      guard media.contents.video?.isDrawable ?? true else { return say(.refused(.nothingToPlay)) }
       self.media = media
       return say(.opened(media.contents, start: media.start))
     } catch {
@@ -208,7 +209,9 @@ private final class HostedFile {
       else { continue }
       shared.captureTime = .zero + item.time
       shared.rotation = item.rotation
-      guard say(.picture(shared, duration: item.duration)) else { return false }
+      guard say(.picture(shared, duration: min(item.duration, .nanoseconds(FileAnswer.latestTime)))) else {
+        return false
+      }
     }
     return say(
       .pictures(made: pictures.made, newest: pictures.newest, converted: max(0, ledger.converted - converted)))

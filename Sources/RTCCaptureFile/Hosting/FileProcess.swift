@@ -29,6 +29,8 @@ final class FileProcess {
   /// Answers to the request that is under way, and when it must be done.
   private var answers = 0
   private var deadline = Timestamp.distantFuture
+  /// How long the socket waits; nil: for ever.
+  private var patienceSet: TimeDelta?
 
   /// Takes over a process that was started.
   init(_ child: ChildProcess, bytes: any FileBytes, patience: FileHosts.Patience) {
@@ -232,7 +234,10 @@ final class FileProcess {
   }
 
   private func begin(_ silence: TimeDelta) {
-    child.socket.setPatience(silence)
+    if silence != patienceSet {
+      child.socket.setPatience(silence)
+      patienceSet = silence
+    }
     answers = 0
     deadline = MonotonicClock.now() + patience.request
   }

@@ -101,7 +101,8 @@ import Testing
   // MARK: - Lies
 
   @Test(arguments: [
-    "early", "greedy", "before", "contents", "fault", "time", "duration", "size", "none", "parts", "many", "moved",
+    "early", "greedy", "before", "contents", "fault", "flat", "rate", "time", "duration", "size", "none", "parts",
+    "many", "moved",
     "nonsense", "without-memory", "without-descriptor", "unsealed", "huge", "slot", "outside", "wide", "picture-time",
     "picture-duration", "count", "sound", "flood",
   ])
