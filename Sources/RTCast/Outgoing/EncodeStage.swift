@@ -12,9 +12,9 @@ package struct EncoderControls: Hashable, Sendable {
   package var wantsKeyFrame = false
   /// The time at which the frames encoded so far will have been sent.
   package var drained = Timestamp.zero
-  /// When the source's next picture will have come; nil: none is expected.
+  /// The time by which the source's next picture will have come; nil: none is expected.
   package var nextPicture: Timestamp?
-  /// When that is no longer expected, unless something happens before; nil: it stays so.
+  /// The time at which that expectation ends, unless something happens before; nil: never.
   package var forecastLapse: Timestamp?
   /// Viewers of the side rung wait for a key frame of this rung. It is made when it costs the present viewers almost
   /// nothing.
@@ -28,6 +28,11 @@ package struct EncoderControls: Hashable, Sendable {
     maxFrameRate = settings.maxFrameRate
     contentHint = settings.contentHint
     isActive = settings.isActive
+  }
+
+  package mutating func expect(_ forecast: PictureForecast, now: Timestamp) {
+    nextPicture = forecast.nextPicture(now: now)
+    forecastLapse = forecast.lapse(now: now)
   }
 }
 

@@ -223,8 +223,7 @@ package final class OutgoingVideo: Sendable {
   /// Ignores further pictures of `run`. A newer run is not affected.
   package func endSource(_ run: ObjectIdentifier) { state.withLock { $0.endSource(run) } }
 
-  /// Takes in when the next picture of `run` comes, if that is the run that counts. Nothing is refined meanwhile that the
-  /// picture may change.
+  /// Notes when the next picture of the current run comes. Until then, only parts that did not change lately are refined.
   func announce(_ time: Timestamp, from run: ObjectIdentifier) {
     state.withLock { $0.announce(time, from: run, now: MonotonicClock.now()) }
   }
@@ -410,8 +409,7 @@ package final class OutgoingVideo: Sendable {
     let (bench, encoder) = (turn.bench, turn.bench.encoders[index])
     let start = MonotonicClock.now()
     var controls = turn.controls[index]
-    controls.nextPicture = turn.forecast.nextPicture(now: start)
-    controls.forecastLapse = turn.forecast.lapse(now: start)
+    controls.expect(turn.forecast, now: start)
     // Exact pixels on their way are a queue that refinement waits for, and changes do not.
     if !turn.isRecorded, exact?.wantsRate(ofViewers: turn.viewers.count, start) == true {
       controls.drained = max(controls.drained, start + Self.yieldInterval)
@@ -737,8 +735,7 @@ extension OutgoingVideo {
     }
 
     mutating func announce(_ time: Timestamp, from run: ObjectIdentifier, now: Timestamp) {
-      guard source == run else { return }
-      forecast.announce(time, now: now)
+      if source == run { forecast.announce(time, now: now) }
     }
 
     /// False for a picture of a run that does not count.
