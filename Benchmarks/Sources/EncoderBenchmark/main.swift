@@ -124,6 +124,7 @@ final class Run {
     var settings = EncodingSettings(
       contentHint: hint, startBitrate: .kilobitsPerSecond(phases[0].rate),
       bitrates: .kilobitsPerSecond(50)...(.megabitsPerSecond(20)))
+    settings.maxFrameRate = option("--fps").flatMap { Double($0) } ?? 30
     settings.encoderThreads = option("--threads").flatMap { Int($0) } ?? 1
     settings.chroma = codec.hasSuffix("-444") ? .full : .quarter
     stage = EncodeStage(
