@@ -419,7 +419,9 @@ package final class VP8Encoder: VideoEncoder {
   /// How hard libvpx is to search for a movement that was not found here; nil when all is new.
   private func searchSpeed(_ now: Timestamp) -> VP8Context.Speed? {
     guard changes.isMoving(now), let sinceLast = changes.lastLarge.map({ now - $0 }) else { return nil }
-    guard !film.isPlaying, vainSearch.map({ now - $0 >= Self.searchPause }) ?? true else { return .usual }
+    if changes.frameInterval >= Self.leisure {
+      guard !film.isPlaying, vainSearch.map({ now - $0 >= Self.searchPause }) ?? true else { return .usual }
+    }
     guard budget.isSlow || sinceLast > Self.longestGap else { return .usual }
     guard changes.movementInterval.map({ sinceLast < $0 * 2 + Self.longStep }) ?? true else { return nil }
     return sinceLast < Self.longStep ? .usual : .thorough
