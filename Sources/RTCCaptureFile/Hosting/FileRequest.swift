@@ -26,6 +26,9 @@ package enum FileRequest: Hashable, Sendable {
     package static let mostPackets = 512
   }
 
+  /// The ending of a file's name has at most so many bytes.
+  private static let longestEnding = 16
+
   /// The answer to `FileAnswer.bytesWanted`: this kind, the status in eight bytes, and the bytes.
   package static let bytes: UInt8 = 80
   /// The answer to `FileAnswer.sizeWanted`: this kind, and the size.
@@ -94,7 +97,8 @@ package enum FileRequest: Hashable, Sendable {
   private static func read(_ kind: UInt8, _ reader: inout ByteReader) -> FileRequest? {
     switch kind {
     case 64:
-      guard let wantsAudio = reader.readBool(), let ending = reader.readText() else { return nil }
+      guard let wantsAudio = reader.readBool(), let ending = reader.readText(), ending.utf8.count <= longestEnding
+      else { return nil }
       return .open(wantsAudio: wantsAudio, ending: ending)
     case 65:
       guard let pictures = reader.readBool(), let sound = reader.readBool() else { return nil }
