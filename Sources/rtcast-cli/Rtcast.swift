@@ -81,7 +81,9 @@ package struct Rtcast: AsyncParsableCommand {
         subcommands: [CallCommand.self, WatchCommand.self, ServeCommand.self, LinkCommand.self]),
       CommandGroup(
         name: "This machine",
-        subcommands: [CtlCommand.self, ListCommand.self, DoctorCommand.self, RTCLogCommand.self]),
+        subcommands: [
+          CtlCommand.self, ConfigCommand.self, ListCommand.self, DoctorCommand.self, RTCLogCommand.self,
+        ]),
     ])
 
   package init() {}

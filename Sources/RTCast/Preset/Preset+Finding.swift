@@ -17,11 +17,19 @@ extension Preset {
   /// Returns the preset of a name, or of a path: a text that has a slash or ends with `.json`. A built-in name always
   /// means the built-in preset.
   public static func find(_ nameOrPath: String, in searchPath: [String] = searchPath) throws(PresetError) -> Preset {
+    let (json, file) = try text(of: nameOrPath, in: searchPath)
+    return try Preset(json: json, file: file)
+  }
+
+  /// The JSON text of a preset, found as `find` does, and its path or name for the sentences of errors.
+  package static func text(
+    of nameOrPath: String, in searchPath: [String] = searchPath
+  ) throws(PresetError) -> (json: [UInt8], file: String) {
     if nameOrPath.utf8.contains(UInt8(ascii: "/")) || nameOrPath.hasSuffix(".json") {
-      guard let preset = try load(nameOrPath) else {
+      guard let json = try load(nameOrPath) else {
         throw PresetError(kind: .notFound, sentence: "There is no preset file \(nameOrPath).")
       }
-      return preset
+      return (json, nameOrPath)
     }
     guard isName(nameOrPath) else {
       throw PresetError(
@@ -29,10 +37,11 @@ extension Preset {
         sentence: "A preset's name is made of letters, digits, - and _; '\(nameOrPath.prefix(40))' is none.")
     }
     if let builtIn = BuiltInPresets.all.first(where: { $0.name == nameOrPath }) {
-      return try Preset(json: builtIn.json.utf8, file: "\(nameOrPath) (built in)")
+      return (Array(builtIn.json.utf8), "\(nameOrPath) (built in)")
     }
     for folder in searchPath {
-      if let preset = try load("\(folder)/\(nameOrPath).json") { return preset }
+      let path = "\(folder)/\(nameOrPath).json"
+      if let json = try load(path) { return (json, path) }
     }
     let folders = searchPath.isEmpty ? "" : ", those in \(searchPath.joined(separator: ", "))"
     throw PresetError(
@@ -50,10 +59,15 @@ extension Preset {
       }
   }
 
-  /// Nil when there is no such file.
-  private static func load(_ path: String) throws(PresetError) -> Preset? {
+  private static func load(_ path: String) throws(PresetError) -> [UInt8]? {
+    try bytes(of: path, called: "preset \(path)")
+  }
+
+  /// The bytes of a file of settings; nil when there is no such file.
+  /// - Parameter called: what the sentences of errors call the file.
+  package static func bytes(of path: String, called: String) throws(PresetError) -> [UInt8]? {
     func unreadable(_ why: String) -> PresetError {
-      PresetError(kind: .unreadable, sentence: "The preset \(path) cannot be read: \(why).")
+      PresetError(kind: .unreadable, sentence: "The \(called) cannot be read: \(why).")
     }
     // Non-blocking, so that a named pipe is found out and not waited for.
     let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -76,7 +90,7 @@ extension Preset {
       if more == 0 { break }
       count += more
     }
-    return try Preset(json: bytes[..<count], file: path)
+    return Array(bytes[..<count])
   }
 
   private static let longestFile = 64 * 1024

@@ -49,14 +49,41 @@ public struct Preset: Hashable, Sendable {
   ///   - json: the file's bytes.
   ///   - file: its path or name, for the sentences of errors.
   public init(json: some Sequence<UInt8>, file: String) throws(PresetError) {
+    try self.init(json: json, called: "preset \(file)")
+  }
+
+  /// - Parameter called: what the sentences of errors call the file, such as `preset mine.json`.
+  package init(json: some Sequence<UInt8>, called: String) throws(PresetError) {
     let tree: JSONTree
     do throws(JSONError) {
       tree = try JSONTree(parsing: json)
     } catch {
       throw PresetError(
-        kind: .malformed, sentence: "The preset \(file) is not JSON: \(error.problem) (line \(error.line)).")
+        kind: .malformed, sentence: "The \(called) is not JSON: \(error.problem) (line \(error.line)).")
     }
-    self = try PresetReader(file: file).read(tree)
+    self = try PresetReader(file: called).read(tree)
+  }
+
+  /// The keys of the file, in the order of `presets/README.md`.
+  package static var keys: [String] { PresetReader.keys }
+
+  /// These settings, and those of `base` where these say nothing. The token and the ICE servers of `base` are left out;
+  /// `video` and `audio` count as a whole.
+  package func filled(from base: Preset) -> Preset {
+    var preset = self
+    preset.frameRate = frameRate ?? base.frameRate
+    preset.contentHint = contentHint ?? base.contentHint
+    if codec == nil, !choosesCodec { (preset.codec, preset.choosesCodec) = (base.codec, base.choosesCodec) }
+    preset.chroma = chroma ?? base.chroma
+    preset.scalabilityMode = scalabilityMode ?? base.scalabilityMode
+    preset.size = size ?? base.size
+    preset.audioSource = audioSource ?? base.audioSource
+    preset.connectionTimeout = connectionTimeout ?? base.connectionTimeout
+    preset.ringTimeout = ringTimeout ?? base.ringTimeout
+    preset.rateControl = rateControl ?? base.rateControl
+    preset.video = video ?? base.video
+    preset.audio = audio ?? base.audio
+    return preset
   }
 }
 
@@ -76,6 +103,11 @@ public struct PresetError: Error, Hashable, Sendable {
   public var kind: Kind
   /// A sentence that names the file, the key, and the allowed values.
   public var sentence: String
+
+  package init(kind: Kind, sentence: String) {
+    self.kind = kind
+    self.sentence = sentence
+  }
 }
 
 extension BitrateLimits {

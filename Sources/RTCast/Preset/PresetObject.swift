@@ -18,9 +18,10 @@ struct PresetObject {
     }
     for (name, value) in members {
       guard keys.contains(name) else {
+        let near = name.nearest(of: keys).map { "is \($0) meant? The" } ?? "the"
         throw refusal(
           name, line: value.line,
-          "is unknown; the keys\(path.isEmpty ? "" : " of \(path)") are \(keys.joined(separator: ", "))")
+          "is unknown; \(near) keys\(path.isEmpty ? "" : " of \(path)") are \(keys.joined(separator: ", "))")
       }
       self.members[name] = value
     }
@@ -40,7 +41,7 @@ struct PresetObject {
       String.UnicodeScalarView(whole.unicodeScalars.prefix(100).map { $0.value < 0x20 || $0.value == 0x7F ? "?" : $0 }))
     let subject = shown.isEmpty ? "the whole" : shown
     let end = problem.hasSuffix(".") || problem.hasSuffix("?") ? "" : "."
-    return PresetError(kind: .malformed, sentence: "In the preset \(file), line \(line): \(subject) \(problem)\(end)")
+    return PresetError(kind: .malformed, sentence: "In the \(file), line \(line): \(subject) \(problem)\(end)")
   }
 
   func text(_ key: String, upTo longest: Int) throws(PresetError) -> String? {

@@ -5,6 +5,7 @@ import RTCSignaling
 
 /// Reads a preset from JSON; errors name the key and the problem.
 struct PresetReader {
+  /// What sentences call the file, such as `preset mine.json`.
   let file: String
 
   func read(_ tree: JSONTree) throws(PresetError) -> Preset {
@@ -37,7 +38,7 @@ struct PresetReader {
   }
 
   private static let anyCodec = "auto"
-  private static let keys = [
+  static let keys = [
     "title", "description", "fps", "contentHint", "codec", "chroma", "scalabilityMode", "size", "audioSource", "token",
     "iceServers", "connectionTimeout", "ringTimeout", "rateControl", "video", "audio",
   ]

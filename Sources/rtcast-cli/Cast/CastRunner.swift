@@ -60,7 +60,8 @@ struct CastRunner {
   func run(_ command: some CastingCommand) async throws {
     do throws(CastFailure) {
       let token = try options.viewers.token.secret(
-        link: options.destination.to?.token, preset: options.media.preset?.token)
+        link: options.destination.to?.token, preset: options.media.preset?.token,
+        configured: options.destination.to == nil ? ConfigurationFiles.current.token : nil)
       let access = try ServedAccess.ofCast(
         options.destination.to == nil ? token : nil, options.viewers.access, logger)
       let report = report

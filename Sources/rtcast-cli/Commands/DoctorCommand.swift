@@ -34,9 +34,13 @@ struct DoctorCommand: AsyncParsableCommand {
   var ice: String? = nil
 
   @Option(
+    name: .customLong("preset"),
     help: ArgumentHelp("Preset whose iceServers are checked, with --ice.", valueName: "name|path"),
     transform: { try MediaOptions.preset($0) })
-  var preset: Preset?
+  var presetOption: Preset?
+
+  /// The preset, and the configuration files where it says nothing.
+  var preset: Preset? { ConfigurationFiles.current.filling(presetOption) }
 
   @OptionGroup var token: TokenOptions
 
@@ -48,7 +52,7 @@ struct DoctorCommand: AsyncParsableCommand {
   @OptionGroup var sandbox: SandboxOptions
 
   func validate() throws {
-    if ice == nil, network.isGiven || preset != nil {
+    if ice == nil, network.isGiven || presetOption != nil {
       throw ValidationError("--preset and the network options need --ice: `rtcast doctor --ice`.")
     }
   }

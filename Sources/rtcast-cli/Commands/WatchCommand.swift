@@ -74,11 +74,15 @@ struct WatchConnectionOptions: ParsableArguments {
   @OptionGroup var token: TokenOptions
 
   @Option(
+    name: .customLong("preset"),
     help: ArgumentHelp(
       "Preset: \(Preset.builtInNames.joined(separator: ", ")), or the path of a JSON file. Only its "
         + "connectionTimeout and iceServers are used here.", valueName: "name|path"),
     transform: { try MediaOptions.preset($0) })
-  var preset: Preset?
+  var presetOption: Preset?
+
+  /// The preset, and the configuration files where it says nothing.
+  var preset: Preset? { ConfigurationFiles.current.filling(presetOption) }
 }
 
 /// The recording and output options of `watch`.

@@ -85,7 +85,7 @@ package enum ControlText {
   }
 
   /// Columns as wide as their widest cell.
-  private static func table(_ rows: [[String]]) -> [String] {
+  static func table(_ rows: [[String]]) -> [String] {
     let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
     return rows.map { row in
       let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }

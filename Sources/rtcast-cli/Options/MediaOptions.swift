@@ -84,13 +84,17 @@ package struct MediaOptions: ParsableArguments {
     transform: { try NamedPreset($0) })
   private var presetOption: NamedPreset?
 
+  /// The preset, completed from the configuration files; nil: there is neither.
+  var preset: Preset? { ConfigurationFiles.current.filling(presetOption?.preset) }
+
   package func validate() throws {
     if let codec = codecOption?.codec, !CodecRegistry.standard.codecs.contains(codec) {
       throw ValidationError(Self.sentence(without: codec))
     }
     if let codec = preset?.codec, codecOption == nil, !CodecRegistry.standard.codecs.contains(codec) {
       throw ValidationError(
-        "The preset asks for the codec \(codec.rawValue), which this program does not have; choose another with --codec."
+        "The preset or configuration asks for the codec \(codec.rawValue), which this program does not have; choose another "
+          + "with --codec."
       )
     }
     if choosesCodec, chromaOption != nil {
@@ -113,13 +117,10 @@ package struct MediaOptions: ParsableArguments {
       + "--traits X264`, or choose \(others)."
   }
 
-  /// What `--preset` names.
-  var preset: Preset? { presetOption?.preset }
-
-  /// As the command line names it.
+  /// The preset's name or path on the command line.
   var presetName: String? { presetOption?.name }
 
-  /// The same options with the preset as its file is now.
+  /// These options after the preset file is read again.
   func withPresetReadAgain() throws(CastFailure) -> MediaOptions {
     guard let presetName else { return self }
     var options = self
@@ -128,13 +129,22 @@ package struct MediaOptions: ParsableArguments {
   }
 
   static func preset(_ nameOrPath: String) throws -> Preset {
-    let preset: Preset
-    do throws(PresetError) { preset = try Preset.find(nameOrPath) } catch { throw ValidationError(error.sentence) }
+    do throws(PresetError) {
+      return try checked(try Preset.find(nameOrPath), of: nameOrPath, called: "preset \(nameOrPath)")
+    } catch {
+      throw ValidationError(error.sentence)
+    }
+  }
+
+  /// Settings of a file, with what this program alone knows checked. Complains about secrets that others can read.
+  /// - Parameter called: what sentences call the file, such as `preset mine.json`.
+  static func checked(_ preset: Preset, of path: String, called: String) throws(PresetError) -> Preset {
     let hasSecrets = preset.token != nil || preset.iceServers.contains { $0.credential != nil }
-    if hasSecrets, let warning = WholeFile.exposure(of: nameOrPath, what: "The preset") { Terminal.complain(warning) }
+    if hasSecrets, let warning = WholeFile.exposure(of: path, what: "The file") { Terminal.complain(warning) }
     if let choice = preset.audioSource {
       do { _ = try AudioChoice(parsing: choice) } catch {
-        throw ValidationError("In the preset \(nameOrPath): audioSource '\(choice)' is refused: \(error)")
+        throw PresetError(
+          kind: .malformed, sentence: "In the \(called): audioSource '\(choice)' is refused: \(error)")
       }
     }
     return preset

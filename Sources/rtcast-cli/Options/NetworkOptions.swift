@@ -62,6 +62,9 @@ package struct NetworkOptions: ParsableArguments {
     })
   var interfaces: InterfaceFilter?
 
+  /// The configuration files are settings of all commands that have these options.
+  package func validate() throws { try ConfigurationFiles.check() }
+
   /// Something was said.
   var isGiven: Bool {
     !iceServers.isEmpty || iceServerFile != nil || icePolicy != nil || udpPort != nil || interfaces != nil
@@ -154,15 +157,16 @@ package struct NetworkOptions: ParsableArguments {
       + present.sorted().joined(separator: ", ") + "."
   }
 
-  /// Options count before the preset, the preset before the environment.
+  /// Options count before the preset, the preset before the environment, and that before the configuration files.
   func servers(
-    preset: [ICEServer], environment: String? = NetworkOptions.environment
+    preset: [ICEServer], environment: String? = NetworkOptions.environment,
+    configured: [ICEServer] = ConfigurationFiles.current.iceServers
   ) throws(CastFailure) -> [ICEServer] {
     var named = iceServers
     if let iceServerFile { named += try ICEServerList.read(iceServerFile) }
     if !named.isEmpty { return named }
-    guard preset.isEmpty, let environment else { return preset }
-    return try ICEServerList.parse(environment)
+    guard preset.isEmpty else { return preset }
+    return try environment.map { text throws(CastFailure) in try ICEServerList.parse(text) } ?? configured
   }
 }
 

@@ -29,20 +29,24 @@ package struct TokenOptions: ParsableArguments {
   /// A token is named on the command line.
   var isGiven: Bool { token != nil || tokenFile != nil }
 
-  /// The token: of the option, else of the link, else of the preset, else of the environment; nil: none.
+  /// The token: of the option, else of the link, else of the preset, else of the environment, else of a configuration
+  /// file; nil: none.
   /// - Parameters:
   ///   - link: the token of the opened link.
   ///   - preset: the preset's token.
+  ///   - configured: the token of the configuration files. It is for servers of this machine: others must not be told of it.
   package func secret(
     link: String? = nil, preset: String? = nil,
-    environment: String? = getenv("RTCAST_TOKEN").map { String(cString: $0) }
+    environment: String? = getenv("RTCAST_TOKEN").map { String(cString: $0) }, configured: String? = nil
   ) throws(CastFailure) -> Secret? {
     if let token { return token }
     if let tokenFile { return try Secret(file: tokenFile, what: "token file") }
     if let link { return try Secret.checked(link, from: "The link's token") }
     if let preset { return try Secret.checked(preset, from: "The preset's token") }
-    guard let environment, !environment.isEmpty else { return nil }
-    return try Secret.checked(environment, from: "RTCAST_TOKEN")
+    if let environment, !environment.isEmpty { return try Secret.checked(environment, from: "RTCAST_TOKEN") }
+    return try configured.map { token throws(CastFailure) in
+      try Secret.checked(token, from: "The token of the configuration")
+    }
   }
 }
 

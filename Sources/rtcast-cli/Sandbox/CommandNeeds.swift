@@ -18,7 +18,9 @@ extension CastOptions {
     needs.logRates(output.rateLog.path)
     output.control.state(&needs)
     // Used and revoked links are stored beside the secret.
-    let hasSecret = viewers.token.isGiven || getenv("RTCAST_TOKEN") != nil || media.preset?.token != nil
+    let hasSecret =
+      viewers.token.isGiven || getenv("RTCAST_TOKEN") != nil || media.preset?.token != nil
+      || ConfigurationFiles.current.token != nil
     if destination.to == nil, hasSecret, !viewers.access.isOpen { needs.keepsState = true }
     if case .hub? = destination.to { needs.receives(showing: !destination.hub.hidesWindow) }
   }
@@ -129,6 +131,11 @@ extension CtlCommand: ConfinedCommand {
     needs.usesLocalSockets = true
     needs.reads.append(ControlPath.folder)
   }
+}
+
+extension ConfigCommand: ConfinedCommand {
+  // Its files were read with the command line.
+  func state(_ needs: inout SandboxNeeds) {}
 }
 
 extension ListCommand: ConfinedCommand {

@@ -50,7 +50,8 @@ struct ServeRunner {
     let inlets = try ControlInlets(command.control)
     defer { inlets.close() }
     let access = try ServedAccess.ofHub(
-      command.token.secret(), tokens: try command.tokens.map(TokenFile.read) ?? [:], listen, command.access, logger)
+      command.token.secret(configured: ConfigurationFiles.current.token),
+      tokens: try command.tokens.map(TokenFile.read) ?? [:], listen, command.access, logger)
     let certificate = try command.access.certificate(
       addresses: outwardAddresses.map(\.description) + ["127.0.0.1", "::1"])
     let report = report

@@ -82,13 +82,14 @@ private func preset(_ json: String) throws(PresetError) -> Preset { try Preset(j
   @Test(
     .feature("S1.18"),
     arguments: [
-      ("{\"fpss\": 5}", "line 1: fpss is unknown; the keys are title, description, fps,"),
+      ("{\"fpss\": 5}", "line 1: fpss is unknown; is fps meant? The keys are title, description, fps,"),
       (
-        "{\n\n\"video\": {\n\"maxBitrat\": 5}}", "line 4: video.maxBitrat is unknown; the keys of video are minBitrate,"
+        "{\n\n\"video\": {\n\"maxBitrat\": 5}}",
+        "line 4: video.maxBitrat is unknown; is maxBitrate meant? The keys of video are minBitrate,"
       ),
       (
         "{\"iceServers\": [{\"uri\": []}]}",
-        "iceServers[0].uri is unknown; the keys of iceServers[0] are urls, urlStrings,"
+        "iceServers[0].uri is unknown; is url meant? The keys of iceServers[0] are urls, urlStrings,"
       ),
       ("{\"fps\": 100000}", "fps must be a number from 0.1 to 240 frames a second, not 100000"),
       ("{\"fps\": \"many\"}", "fps must be a number from 0.1 to 240 frames a second, not a text"),
