@@ -1,29 +1,31 @@
 package import RTCMedia
 
-/// The owner of a codec's library for `BlockEncoder`: codes every picture with the quantiser it is told, and leaves as it is
-/// what it is given as viewers have it.
+/// The owner of a codec's library, used by `BlockEncoder`. It codes every picture with the quantiser that the caller
+/// gives. Blocks that the caller marks as kept stay as viewers have them.
 package protocol BlockCoder: AnyObject {
-  /// What it makes.
+  /// The codec of the pictures that the coder makes.
   static var codec: VideoCodec { get }
-  /// From the finest to the coarsest quantiser, within 1…63.
+  /// The range of quantisers, from the finest to the coarsest, within 1…63.
   static var scale: ClosedRange<Int> { get }
-  /// The side, in blocks of 16×16, of what is coded as one: beside active blocks it may touch others of it.
+  /// The side, in blocks of 16×16, of a group that is coded as one: the coder may change the other blocks of a group
+  /// with an active block.
   static var group: Int { get }
-  /// Blocks a refinement may code: 20–30 ms of work at 1080p.
+  /// The number of blocks that one refinement may code: 20–30 ms of work at 1080p.
   static var refinementPass: Int { get }
 
-  /// Between which quantisers it is to code.
+  /// The quantisers between which the coder is to code, for `settings`.
   static func goals(_ settings: VideoEncoderSettings) -> QuantizerGoals
-  /// What that costs.
+  /// The bytes that new content costs by quantiser, for this sampling of chroma.
   static func costs(_ chroma: ChromaSampling) -> CostTable
-  /// The size of the pictures that it codes for those of `size`: at most one column and row more, which repeat the last.
+  /// The size of the coded pictures for pictures of `size`: at most one column and one row more, which repeat the last.
   static func codedSize(_ size: PixelSize, _ chroma: ChromaSampling) -> PixelSize
 
-  /// Its first picture is a key frame. Throws `unsupportedSize` for pictures that the codec cannot code.
+  /// Creates a coder whose first picture is a key frame. Throws `unsupportedSize` for pictures that the codec cannot
+  /// code.
   init(_ settings: VideoEncoderSettings, _ matrix: ColorSpace.Matrix) throws(VideoEncoderError)
-  /// False where these need another coder, and so a key frame.
+  /// Whether this coder can go on with `settings` and `matrix`; if false, they need another coder, and so a key frame.
   func suits(_ settings: VideoEncoderSettings, _ matrix: ColorSpace.Matrix) -> Bool
-  /// It has filters that also touch what is not coded.
+  /// Whether the codec has filters that also change blocks that are not coded.
   var hasFilters: Bool { get }
 
   /// Codes a picture of the coded size and the settings' sampling.

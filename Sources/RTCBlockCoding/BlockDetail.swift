@@ -1,10 +1,10 @@
-/// What four lines of a block's luma tell.
+/// The detail in a block's luma, measured on four of its lines.
 struct BlockDetail {
-  /// Neighbours that are looked at.
+  /// The number of neighbouring pairs of samples that are compared.
   static let pairs = 4 * 15
 
-  /// How much detail there is, 1…255: what the block costs to code, relative to others.
+  /// The amount of detail, 1…255: the cost of coding the block, relative to other blocks.
   var weight: UInt8
-  /// Neighbours that differ but little, 0…`pairs`.
+  /// The number of neighbours that differ but little, 0…`pairs`.
   var similar: UInt8
 }

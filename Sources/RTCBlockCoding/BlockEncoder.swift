@@ -7,33 +7,33 @@ package import RTCPrimitives
 /// The quantiser of every frame is chosen here, not by the codec's library: from the bits saved up (`BitBudget`) and the
 /// expected cost (`ByteModel`). Of what each block was coded with `BlockMap` keeps account.
 package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
-  /// The coder's.
+  /// The codec of `Coder`.
   package var codec: VideoCodec { Coder.codec }
-  /// What it encodes by now; `reconfigure` and `setTargetBitrate` change it.
+  /// The settings of the coming frames; `reconfigure` and `setTargetBitrate` change them.
   package private(set) var settings: VideoEncoderSettings
   /// The picture to convert into; another object after `reconfigure` changed the size or the sampling.
   package private(set) var picture: InputPicture
 
   private var coder: Coder
-  /// What the coder was told of the samples, which are of limited range.
+  /// The matrix that the coder was created for; the samples are of limited range.
   private var matrix: ColorSpace.Matrix
   private var pictures: BlockPictures
   private var map: BlockMap
   private var budget: BitBudget
   private var model: ByteModel
   private var goals: QuantizerGoals
-  /// Of a film in the picture, where frames matter more than sharpness.
+  /// The quantisers for a film in the picture, where frames matter more than sharpness.
   private var filmGoals: QuantizerGoals
   private var film = FilmDetector()
   private var rotation = VideoRotation.none
   private var needsKeyFrame = true
-  /// A picture was taken since the last start.
+  /// Whether a picture was taken since the last start.
   private var hasPicture = false
   private var frameCount: UInt64 = 0
-  /// The last try to refine.
+  /// The time of the last attempt to refine.
   private var lastAttempt: Timestamp?
   private var changes: ChangeHistory
-  /// What the last large change was coded with.
+  /// The quantiser of the last large change.
   private var movingQuantizer = Coder.scale.upperBound
 
   /// An encoder whose first frame is a key frame; throws `unsupportedSize` for pictures that the codec cannot code.
@@ -89,12 +89,12 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     budget.setRate(rate)
   }
 
-  /// Says when all that was made before will have left: changes are left out while that is more than about 120 ms
-  /// away, and nothing is refined before.
+  /// Sets the time at which all frames made before will have left. While it is more than about 120 ms away, changes are
+  /// left out; before it, nothing is refined.
   package func setSendQueue(drained: Timestamp) { budget.drained = drained }
 
-  /// Codes what changed, as far as the bitrate allows; nil when no frame is made, then the changes come with a later
-  /// one; throws `unsuitableFrame` for a frame given by reference that is not of the picture's format and size.
+  /// Codes the changes, as far as the bitrate allows. Returns nil when no frame is made; then the changes come with a
+  /// later one. Throws `unsuitableFrame` for a frame given by reference that is not of the picture's format and size.
   package func encode(_ job: EncodeJob) throws(VideoEncoderError) -> EncodedFrame? {
     var matrix = ColorSpace.Matrix.bt601
     if case .frame(let frame) = job.source {
@@ -120,8 +120,8 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     hasPicture = true
   }
 
-  /// When `refine` can next improve the picture within the bitrate, never before `now`; nil when nothing is left to
-  /// improve.
+  /// The time at which `refine` can next improve the picture within the bitrate, never before `now`; nil when nothing
+  /// is left to improve.
   package func refinementTime(now: Timestamp) -> Timestamp? {
     guard !needsKeyFrame else { return hasPicture ? now : nil }
     var current = budget
@@ -140,9 +140,9 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     }
     let affordable = max(
       current.time(of: bytes, now: now), leftOut.count > 0 ? budget.clearTime : refinementQueueEnd(now))
-    // Beside a movement even an empty frame takes time from it.
+    // During a movement even an empty frame delays the next step of it.
     let isSmall = leftOut.count == 0 && !changes.isAtRest(now) && bytes < passBytes(now) / 3
-    // What is saved says how much of the rate a movement leaves.
+    // The saved bits show how much of the rate a movement leaves.
     let isSaved = current.credit >= current.capacity * 0.8
     let interval =
       changes.isAtRest(now) || isSaved ? Limits.refinementInterval.rest : Limits.refinementInterval.movement
@@ -163,7 +163,7 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     let allRests = changes.isAtRest(now)
     let allowed = allRests ? max(pass, min(budget.credit / 2, stage.bytes)) : pass
     var predicted = 0.0
-    // While something moves, the next picture is not to wait.
+    // While something moves, the next picture must not wait.
     let most = allRests ? Coder.refinementPass : Coder.refinementPass / 3
     map.select(stage.qualities, allRests: allRests, most: most, bytes: allowed) { quality, weight in
       let bytes = model.refinementBytes(weight: weight, from: quality, to: stage.quantizer)
@@ -176,28 +176,30 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
 
   // MARK: - Choosing
 
-  /// Bytes that one refinement waits for: a share of the rate small enough to keep what the viewer sees moving.
+  /// The bytes that one refinement waits for: a share of the rate small enough to keep the moving part of the picture
+  /// moving.
   private func passBytes(_ now: Timestamp) -> Double {
     max(1200, Double(budget.rate.bytes(in: .milliseconds(changes.isAtRest(now) ? 100 : 40))))
   }
 
-  /// When as little waits unsent as a refinement waits for.
+  /// The time at which the unsent bytes have shrunk to the number that a refinement waits for.
   private func refinementQueueEnd(_ now: Timestamp) -> Timestamp {
     changes.isAtRest(now) || settings.contentHint == .motion ? budget.drained : budget.drained - Limits.movementQueue
   }
 
   /// One step in which the resting picture is improved.
   private struct RefinementStage {
-    /// Which blocks take part.
+    /// The qualities of the blocks that take part.
     var qualities: ClosedRange<UInt8>
-    /// What they are brought to.
+    /// The quantiser that the blocks are coded with.
     var quantizer: Int
-    /// What all of them take.
+    /// The bytes that all these blocks take together.
     var bytes: Double
   }
 
-  /// What to bring the coarse blocks to next; nil when nothing is left. Each step on the way makes all of it dearer (of a
-  /// page of text one takes 706 kB, two 776, three 910), so there are three only where two would take very long.
+  /// The next step of refining the coarse blocks; nil when nothing is left. Each further step makes the whole dearer: a
+  /// page of text takes 706 kB in one step, 776 kB in two, 910 kB in three. So there are three steps only where two
+  /// would take very long.
   private func refinementStage(_ now: Timestamp) -> RefinementStage? {
     let weights = map.refinableWeights(allRests: changes.isAtRest(now))
     func stage(_ qualities: ClosedRange<UInt8>, to quantizer: Int) -> RefinementStage? {
@@ -211,8 +213,8 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     guard goals.finest < last, let all = stage(UInt8(goals.finest + 1)...last, to: goals.finest) else {
       return stage(BlockMap.imperfect...BlockMap.imperfect, to: goals.perfect)
     }
-    // Far to go: make everything readable before anything becomes perfect, but for what changes now and then beside a
-    // movement: there is always some of it.
+    // If much is coarse, all blocks become readable before any becomes perfect. Blocks that change now and then beside
+    // a movement are an exception: there are always some of them.
     guard goals.readable > goals.finest, all.bytes > Double(budget.rate.bytes(in: .milliseconds(250))),
       let readable = stage(UInt8(goals.readable + 1)...last, to: goals.readable),
       changes.isAtRest(now) || readable.bytes > passBytes(now) / 4
@@ -222,7 +224,7 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     return stage(UInt8(goals.coarsest + 1)...last, to: goals.legible) ?? readable
   }
 
-  /// What of the rate a frame has, in bytes.
+  /// The share of the rate that one frame has, in bytes.
   private var frameShare: Double { Double(budget.rate.bitsPerSecond) / 8 / max(1, settings.maxFrameRate) }
 
   private func encodeKeyFrame(captureTime: Timestamp, now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
@@ -264,15 +266,15 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
 
   // MARK: - What only moved
 
-  /// What scrolled, when that is much of what changed: the blocks, and how many rows lower they were.
+  /// The blocks that scrolled, and by how many rows they were lower before; nil unless much of the change is a scroll.
   private func findScroll() -> (distance: Int, blocks: [Int])? {
-    // Filters would touch what moved.
+    // Filters would change the moved blocks.
     guard !coder.hasFilters else { return nil }
     guard let scroll = pictures.scroll(map.changedBlocks), scroll.blocks.count >= Limits.leastMoved else { return nil }
     return scroll
   }
 
-  /// Moves what viewers have, as fine as it is, and codes what is new beside it.
+  /// Moves the pixels that viewers have, as fine as they are, and codes the new content beside them.
   private func encodeScroll(
     _ scroll: (distance: Int, blocks: [Int]), captureTime: Timestamp, now: Timestamp
   ) throws(VideoEncoderError) -> EncodedFrame? {
@@ -285,7 +287,8 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     map.recordMoved(scroll.blocks, by: scroll.distance)
     map.selectChanged()
     let predicted = model.bytes(.revealed, weight: weight, quantizer: quantizer)
-    // Some of what is coarse is made better with what is left; once all can be read, hardly more than leaves with the frame.
+    // Coarse blocks are refined with the bits that are left; once all can be read, with hardly more than leave with the
+    // frame.
     let isReadable = unfilled.map { $0 < goals.readable } ?? true
     let room = isReadable ? max(budget.capacity / 12, frameShare - predicted) : budget.capacity / 5
     let spare = min(budget.credit * 0.7 - predicted, room)
@@ -298,8 +301,8 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
       captureTime: captureTime, now: now)
   }
 
-  /// What viewers see is brought to in turn while it scrolls, before what is new becomes finer than that: legible, readable
-  /// without effort, and as fine as a movement is at best; nil when all is.
+  /// The next quantiser to which visible blocks are refined during a scroll, before new blocks become finer than that.
+  /// In turn: legible, readable without effort, and as fine as a movement is at best. Nil when all blocks are as fine.
   private var unfilled: Int? {
     let weights = map.shownWeights()
     return [goals.legible, goals.readable, goals.finestMoving].first { quantizer in
@@ -310,53 +313,58 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     }
   }
 
-  /// As fine as what rests where the rate has room for that, as what moves on stays as it was coded once.
+  /// The quantiser of the content that a scroll reveals. It is as fine as that of a resting picture where the rate has
+  /// room for it, because the content is coded once and then only moves.
   ///
-  /// - Parameter unfilled: the finest that it may be; nil where all is as fine as a movement is at best.
+  /// - Parameter unfilled: the finest quantiser that is allowed; nil where all blocks are as fine as a movement is at
+  ///   best.
   private func chooseRevealedQuantizer(weight: Double, unfilled: Int?, now: Timestamp) -> Int? {
     let found = chooseQuantizer(.revealed, weight: weight, finestRevealed: unfilled ?? 0, now: now)
     guard unfilled == nil, let found, found <= goals.finestMoving, goals.finest < found else { return found }
     return model.quantizer(.revealed, weight: weight, budget: budget.credit / 3, in: goals.finest...found) ?? found
   }
 
-  /// Whether changes of so many blocks that are no scroll are of a film.
+  /// Whether a change of so many blocks, which is no scroll, is of a film.
   private func isOfFilm(_ count: Int, _ now: Timestamp) -> Bool {
     guard count >= FilmDetector.leastBlocks else { return false }
     film.note(similarity: map.changedSimilarity, now: now)
     return film.isPlaying
   }
 
-  /// Nil when the frame had better be left out.
+  /// The quantiser of the coming frame; nil when the frame had better be left out.
   private func chooseQuantizer(
     _ kind: ByteModel.Kind, weight: Double, finestRevealed: Int = 0, now: Timestamp
   ) -> Int? {
     if kind == .fresh { return chooseFirstQuantizer(weight: weight) }
     let share = frameShare
-    // A part of what is left: a movement that goes on settles at exactly its share of the rate.
+    // Only a part of the bits that are left is used: so a movement that goes on settles at exactly its share of the
+    // rate.
     let part = kind == .small ? 0.9 : kind == .moving ? movingPart : 0.5
     let allowed = max(budget.credit * part, share / 2, 1200)
-    // Slow steps leave bits and time, and the eye time to read.
+    // Slow steps leave bits and time, and leave the viewer time to read.
     let isSlowMovement = changes.isSlowMovement
     var finest = isSlowMovement ? min(goals.finestMoving, goals.finest + 4) : goals.finestMoving
     if kind == .small { finest = goals.finest }
-    // What moves is as it was; to show it much finer would cost as much as if it were new, and the next step would pay.
+    // Moving content keeps its quality. To show it much finer would cost as much as new content, and the next step
+    // would pay.
     if kind == .moving { finest = max(finest, movingQuantizer - (isSlowMovement ? 12 : 3)) }
     if kind == .revealed { finest = max(finest, finestRevealed) }
     let isFilm = kind == .moving && film.isPlaying
     let range = finest...max(finest, isFilm ? filmGoals.coarsest : goals.coarsest)
     if let fitting = model.quantizer(kind, weight: weight, budget: allowed, in: range) { return fitting }
     let least = model.bytes(kind, weight: weight, quantizer: range.upperBound)
-    // Half of the rate is for the text beside a film until it can be read, and less until it is perfect.
+    // Half of the rate is for the text beside a film until the text can be read, and less until it is perfect.
     if isFilm, part < 0.5 {
       let isSaved = budget.credit >= budget.capacity * 0.8
       return isSaved || least <= budget.credit * part * 2 ? range.upperBound : nil
     }
-    // A picture dearer than all that can ever be saved goes out when the savings are full.
+    // A picture that costs more than can ever be saved is sent when the savings are full.
     if least <= max(budget.credit, share) { return range.upperBound }
     if isFilm || settings.contentHint == .motion {
       return budget.credit > -budget.capacity / 2 ? range.upperBound : nil
     }
-    // Leaving out more of a movement makes the rest of it dearer, as each step grows: rather go on coarser.
+    // If more steps of a movement are left out, the others become dearer, as each grows: so the movement goes on
+    // coarser.
     let gap = changes.last.map { now - $0 } ?? Limits.longestGap
     guard gap >= Limits.longestGap || budget.credit >= budget.capacity * 0.8 else { return nil }
     let reach = budget.credit + Double(budget.rate.bytes(in: .milliseconds(gap < Limits.longestGap * 3 ? 100 : 200)))
@@ -365,8 +373,8 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
       ?? (budget.credit >= budget.capacity * 0.8 ? lean.upperBound : nil)
   }
 
-  /// What a step of a movement may take of what is saved. The smaller parts leave enough at a time to sharpen what stands
-  /// still beside it: quickly what cannot be read, then the rest.
+  /// The share of the saved bits that a step of a movement may take. The smaller shares leave enough to sharpen what
+  /// stands still beside the movement: quickly the blocks that cannot be read, then the rest.
   private var movingPart: Double {
     guard settings.contentHint != .motion else { return 0.5 }
     let weights = map.refinableWeights(allRests: false)[...Int(BlockMap.coarsest)]
@@ -374,7 +382,7 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     return coarsest > goals.readable ? 0.2 : 0.3
   }
 
-  /// The first picture of something new: as much as leaves within 200 ms of a slow link.
+  /// The quantiser of the first picture of something new: as fine as leaves within 200 ms on a slow link.
   private func chooseFirstQuantizer(weight: Double) -> Int? {
     let isSaved = budget.credit >= budget.capacity * 0.8
     let range = goals.finest...max(goals.finest, goals.coarsestFirst)
@@ -404,7 +412,7 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     }
     budget.spend(output.data.count, now: now)
     if !isBlurred {
-      // Each is believed to have its part.
+      // Each of the two is taken to have cost its predicted part.
       let bytes = Double(output.data.count) / max(1, predicted + filled)
       model.learn(kind, bytes: Int(bytes * predicted), predicted: predicted)
       if filled > predicted { model.learn(.refinement, bytes: Int(bytes * filled), predicted: filled) }
@@ -424,21 +432,23 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
 private enum Limits {
   /// A change of more blocks than this counts as large: a movement or a new picture, not typing.
   static let largeChange = 400
-  /// Fewer blocks are not worth being looked for where they were.
+  /// The least number of blocks for which a scroll is searched.
   static let leastMoved = 200
-  /// Between refinements, so that they neither flood the receiver nor keep the processor busy: even an empty frame of 1080p
-  /// takes some 6 ms.
+  /// The interval between refinements, so that they neither flood the receiver nor keep the processor busy: even an
+  /// empty frame of 1080p takes some 6 ms.
   static let refinementInterval = (rest: TimeDelta.milliseconds(40), movement: TimeDelta.milliseconds(80))
-  /// A movement that fills the link leaves something unsent at any time: so much of it keeps no refinement waiting.
+  /// The time of unsent bytes that holds back no refinement: a movement that fills the link leaves something unsent at
+  /// any time.
   static let movementQueue = TimeDelta.milliseconds(50)
-  /// Between those of little beside a movement.
+  /// The interval between refinements of few blocks beside a movement.
   static let smallRefinementInterval = TimeDelta.milliseconds(500)
-  /// Blocks that are coarser by no more than this need no filling in.
+  /// The difference of quantisers up to which blocks need no filling in.
   static let visibleStep = 4
-  /// What takes less at the target rate to become readable is filled in while the rest becomes finer.
+  /// The time to fill in blocks: blocks that need less at the target rate to become readable are filled in while the
+  /// rest becomes finer.
   static let fillingTime = TimeDelta.milliseconds(50)
-  /// How long changes may be left out while they can be coded coarsely.
+  /// The longest time that changes may be left out while they can be coded coarsely.
   static let longestGap = TimeDelta.milliseconds(95)
-  /// Of luma, at rest: 48 dB.
+  /// The mean square error of luma at rest: 48 dB.
   static let meanSquareError = 1.0
 }

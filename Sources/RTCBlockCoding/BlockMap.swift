@@ -1,12 +1,13 @@
 import RTCMedia
 
-/// What is known of each 16×16 block: how well viewers see it, and how much detail it holds.
+/// The state of each 16×16 block: how well viewers see it, and how much detail it holds.
 struct BlockMap {
   /// The `quality` of a block whose newest pixels were not coded yet.
   static let changed: UInt8 = 255
   /// The coarsest quantiser that any codec has.
   static let coarsest: UInt8 = 63
-  /// The `quality` of a block that was coded as finely as all are to be, and yet is not as sharp: the codec left out more of it.
+  /// The `quality` of a block that was coded as finely as the codec is asked for, and yet is not as sharp: the codec
+  /// left out more of it.
   static let imperfect: UInt8 = 64
 
   /// The qualities of blocks that were coded, but coarser than with `quantizer`.
@@ -16,17 +17,18 @@ struct BlockMap {
 
   private let columns: Int
   private let rows: Int
-  /// The side, in blocks, of what the codec codes as one, and may touch beside what is to be coded.
+  /// The side, in blocks, of a group that the codec codes as one. It may change any block of a group with an active
+  /// block.
   private let group: Int
   /// The quantiser (1…63) each block was last coded with, `imperfect` or `changed`.
   private(set) var quality: [UInt8]
-  /// The same of the pixels that viewers have, whatever changed since.
+  /// The quality of the pixels that viewers have of each block, whatever changed since.
   private var shown: [UInt8]
-  /// The detail in each block, 1…255: what it costs to code, relative to others.
+  /// The detail in each block, 1…255: the cost of coding it, relative to other blocks.
   private(set) var weight: [UInt8]
-  /// How many of the neighbours looked at for that differ but little (`FilmDetector`), 0…`BlockDetail.pairs`.
+  /// The number of neighbours in each block that differ but little (`FilmDetector`), 0…`BlockDetail.pairs`.
   private var similar: [UInt8]
-  /// Whether the coming frame is to code the block; the others keep what the last one showed.
+  /// Whether the coming frame codes each block; the other blocks keep the pixels of the last frame.
   private(set) var active: [Bool]
   /// The number of the change that last touched each block.
   private var changeNumber: [UInt32]
@@ -75,7 +77,7 @@ struct BlockMap {
     }
   }
 
-  /// Says that everything must be coded anew, though it did not change.
+  /// Says that all blocks must be coded anew, though none changed.
   mutating func markUnseen() {
     for index in quality.indices { quality[index] = Self.changed }
   }
@@ -84,7 +86,7 @@ struct BlockMap {
     (weight[index], similar[index]) = (detail.weight, detail.similar)
   }
 
-  /// Of the neighbours in what changed the share that differs but little: what `FilmDetector` asks for.
+  /// The share of neighbours in the changed blocks that differ but little, 0…1, for `FilmDetector`.
   var changedSimilarity: Double {
     var (sum, count) = (0, 0)
     for index in quality.indices where quality[index] == Self.changed {
@@ -94,7 +96,8 @@ struct BlockMap {
     return Double(sum) / Double(max(1, count * BlockDetail.pairs))
   }
 
-  /// How many blocks were not coded since they changed, and their weight together in units of a fully detailed one.
+  /// The number of blocks that were not coded since they changed, and their total weight in units of a fully detailed
+  /// block.
   var changedExtent: (count: Int, weight: Double) {
     var count = 0
     var sum = 0
@@ -105,10 +108,10 @@ struct BlockMap {
     return (count, Double(sum) / 255)
   }
 
-  /// The weight of what may be refined by quality, in units of a fully detailed block.
+  /// The weight of the blocks that may be refined, by quality, in units of a fully detailed block.
   ///
-  /// - Parameter allRests: true: everything may. False: what the last two changes left alone, as what they touched (a video
-  ///   in a page, say) will soon be new again.
+  /// - Parameter allRests: true: all blocks may be refined. False: only blocks that the last two changes left alone, as
+  ///   the changed ones (a video in a page, say) will soon be new again.
   func refinableWeights(allRests: Bool) -> [Double] {
     var sums = [Int](repeating: 0, count: 256)
     let limit = refinable(allRests)
@@ -122,7 +125,7 @@ struct BlockMap {
     allRests ? lastChangeNumber : lastChangeNumber - min(lastChangeNumber, 2)
   }
 
-  /// Makes everything active.
+  /// Makes all blocks active.
   mutating func selectAll() {
     for index in active.indices { active[index] = true }
   }
@@ -180,7 +183,8 @@ struct BlockMap {
     if quality[index] != Self.changed { quality[index] = shown[index] }
   }
 
-  /// The weight of what viewers see by its quality, in units of a fully detailed block; of what they never saw as `changed`.
+  /// The weight of the pixels that viewers have, by their quality, in units of a fully detailed block. Blocks that
+  /// viewers never had count as `changed`.
   func shownWeights() -> [Double] {
     var sums = [Int](repeating: 0, count: 256)
     for index in shown.indices { sums[Int(shown[index])] += Int(weight[index]) }
@@ -190,7 +194,7 @@ struct BlockMap {
   /// The blocks that were not coded since they changed.
   var changedBlocks: [Int] { quality.indices.filter { quality[$0] == Self.changed } }
 
-  /// How well viewers see the pixels that a scroll brings to a block; nil where they lie outside.
+  /// The quality of the pixels that a scroll brings to a block; nil where they lie outside the picture.
   private func shownQuality(_ index: Int, after scroll: Int) -> UInt8? {
     let (row, column) = (index / columns, index % columns)
     let upper = (row * 16 + scroll) >> 4

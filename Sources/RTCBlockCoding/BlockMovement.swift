@@ -1,8 +1,8 @@
-/// Where in the last picture the blocks come from that a coder is to code: where it is worth looking for them.
+/// The movement of the blocks that a coder is to code: where in the last picture it is worth looking for them.
 package enum BlockMovement: Equatable, Sendable {
-  /// Where they are.
+  /// The blocks did not move.
   case none
-  /// Many from so many rows lower.
+  /// Many blocks come from this number of rows further down in the last picture; from further up where it is negative.
   case scroll(Int)
   case unknown
 }

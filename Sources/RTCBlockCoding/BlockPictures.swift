@@ -1,25 +1,25 @@
 import Glibc
 import RTCMedia
 
-/// The pictures behind a `BlockMap`: the newest pixels, and what the codec is given of them.
+/// The pictures behind a `BlockMap`: the newest pixels, and the picture that the codec is given.
 @safe
 final class BlockPictures {
-  /// What the codec codes: what viewers have, and in the blocks that are to be coded the newest pixels.
+  /// The picture that the codec codes: the pixels that viewers have, and in the active blocks the newest pixels.
   let input: InputPicture
   private let newest: InputPicture
-  /// The pixels that viewers have a coding of: the newest but for changes that were left out.
+  /// The pixels that viewers have, before coding: the newest pixels except for changes that were left out.
   private let coded: InputPicture
-  /// By how many rows the last scroll moved: the next one is likely to move as far.
+  /// The number of rows of the last scroll: the next one is likely to move as far.
   private var lastScroll: Int?
   private let columns: Int
   /// The side of a block in each plane.
   private let sides: [Int]
-  /// Of the pictures that are taken.
+  /// The size of the pictures that are taken.
   private let size: PixelSize
-  /// The side, in blocks, of what the codec codes as one.
+  /// The side, in blocks, of a group that the codec codes as one.
   private let group: Int
 
-  /// - Parameter codedSize: of the pictures here, at most one more each way.
+  /// - Parameter codedSize: the size of the pictures here, at most one column and one row more than `size`.
   init(size: PixelSize, codedSize: PixelSize, chroma: ChromaSampling, group: Int) {
     let format: PixelFormat = chroma == .full ? .i444 : .i420
     self.size = size
@@ -166,7 +166,8 @@ final class BlockPictures {
     return lastScroll.map { ($0, moved(changed, by: $0)) }
   }
 
-  /// What most rows that differ from each other tell of how far they moved.
+  /// The number of rows by which the picture moved, as most of the rows that differ from each other show; nil when they
+  /// do not agree.
   private func distance(_ changed: [Int]) -> Int? {
     guard let bounds = mainBounds(changed) else { return nil }
     let (before, now) = (signatures(of: coded, in: bounds), signatures(of: newest, in: bounds))
@@ -265,11 +266,11 @@ final class BlockPictures {
 
   // MARK: - What viewers have
 
-  /// Keeps what viewers have now.
+  /// Stores the pixels that viewers have now.
   ///
   /// - Parameters:
-  ///   - isWhole: filters may have touched anything, not only the groups with active blocks.
-  ///   - touched: called with inactive blocks that are not as they were.
+  ///   - isWhole: filters may have changed any block, not only the groups with active blocks.
+  ///   - touched: called with each inactive block that changed.
   func keepReconstruction(
     of coder: some BlockCoder, active: [Bool], isWhole: Bool, touched: (Int) -> Void
   ) {
@@ -309,7 +310,7 @@ final class BlockPictures {
     }
   }
 
-  /// Keeps a block of a plane whose samples lie `step` bytes apart; true where it is not as it was.
+  /// Stores a block of a plane whose samples lie `step` bytes apart; true where the block changed.
   @unsafe
   private func keepSpread(
     _ block: Int, _ index: Int, _ base: UnsafePointer<UInt8>, _ stride: Int, _ step: Int
@@ -356,7 +357,7 @@ final class BlockPictures {
     return active.indices.filter { isActive[$0 / columns / group * across + $0 % columns / group] }
   }
 
-  /// Of the detail in a block's luma. Four lines of sixteen tell text from plain ground well enough.
+  /// The detail in a block's luma. Four lines of sixteen distinguish text from plain ground well enough.
   func detail(of block: Int) -> BlockDetail {
     let plane = unsafe newest.unsafePlane(0)
     let area = unsafe Area(block, columns, side: 16, plane)
@@ -395,7 +396,7 @@ final class BlockPictures {
     }
   }
 
-  /// Where a block, or a run of neighbours, lies in a plane, as far as it is inside.
+  /// The place of a block, or of a run of neighbours, in a plane, as far as it is inside.
   private struct Area {
     let x: Int
     let width: Int

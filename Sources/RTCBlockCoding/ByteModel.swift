@@ -8,18 +8,18 @@ struct ByteModel {
     /// A large change right after another: mostly the same pixels elsewhere.
     case moving
     case small
-    /// What a scroll brings to light.
+    /// New content at the edge of a scroll.
     case revealed
     case refinement
   }
 
-  /// Bytes that even an empty frame has, at 1080p.
+  /// The bytes that even an empty frame has, at 1080p.
   private static let overhead = 40.0
   /// The cost of new content by quantiser.
   private let costs: [Double]
-  /// Bytes of a fully detailed block where the curve is 1, by kind.
+  /// The bytes of a fully detailed block where the curve is 1, by kind.
   private var scale: [Double]
-  /// Where `scale` begins and, multiplied and divided by 20, ends.
+  /// The initial value of `scale`. Learning keeps the values within 1…three times this number.
   private let usual: Double
 
   init(_ table: CostTable) {
@@ -39,7 +39,7 @@ struct ByteModel {
     Self.overhead + scale[kind.rawValue] * weight * costs[quantizer]
   }
 
-  /// What it costs to bring blocks from quantiser `from` (or from nothing) to `to`.
+  /// The bytes that it takes to bring blocks from quantiser `from` (or from nothing) to `to`.
   func refinementBytes(weight: Double, from: UInt8, to: Int) -> Double {
     guard from != BlockMap.imperfect else { return scale[Kind.refinement.rawValue] * weight * 0.2 }
     let before = from > 63 ? 0 : costs[Int(from)]

@@ -1,11 +1,11 @@
-/// What a `BlockCoder` made of a picture.
+/// A picture as a `BlockCoder` coded it.
 package struct CodedPicture {
-  /// As `EncodedFrame.data`.
+  /// The bytes of the picture, as in `EncodedFrame.data`.
   package var data: [UInt8]
-  /// It needs no other picture.
+  /// Whether the picture needs no other picture.
   package var isKeyFrame: Bool
 
-  /// What one call gave.
+  /// Creates a coded picture from the result of one call of the codec.
   package init(data: [UInt8], isKeyFrame: Bool) {
     self.data = data
     self.isKeyFrame = isKeyFrame

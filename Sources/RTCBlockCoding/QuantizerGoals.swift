@@ -1,21 +1,23 @@
 /// Quantisers between which frames are coded, in the codec's own scale.
 package struct QuantizerGoals {
-  /// Visually lossless: about 49 dB of luma on text and, in 4:4:4, 44 dB of red, green and blue.
+  /// The quantiser at which a picture is visually lossless: about 49 dB of luma on text and, in 4:4:4, 44 dB of red,
+  /// green and blue.
   package private(set) var finest: Int
-  /// What blocks get that are not visually lossless then.
+  /// The quantiser of blocks that are not visually lossless at `finest`.
   package private(set) var perfect: Int
-  /// What a movement gets at best; more would be lost on the eye and cost time.
+  /// The finest quantiser of a movement; a finer one would be lost on the eye and cost time.
   package private(set) var finestMoving: Int
-  /// Where letters can be read without effort (39 dB); large pictures are brought there before they become perfect.
+  /// The quantiser at which letters can be read without effort (39 dB); large pictures are brought to it before they
+  /// become perfect.
   package private(set) var readable: Int
-  /// Where letters can be read (31 dB); on very slow links large pictures are brought there first.
+  /// The quantiser at which letters can be read (31 dB); on very slow links large pictures are brought to it first.
   package private(set) var legible: Int
-  /// What a movement gets at worst; beyond it frames are left out (but for `motion`).
+  /// The coarsest quantiser of a movement; where it does not suffice, frames are left out (but for `motion`).
   package private(set) var coarsest: Int
-  /// What the first picture after a large change gets at worst; it is improved at once.
+  /// The coarsest quantiser of the first picture after a large change; the picture is improved at once.
   package private(set) var coarsestFirst: Int
 
-  /// What a codec and a content hint ask for; `perfect` nil: nothing is made finer than `finest`.
+  /// Creates the goals of a codec for a content hint. If `perfect` is nil, nothing is made finer than `finest`.
   package init(
     _ finest: Int, perfect: Int?, moving: Int, readable: Int, legible: Int, coarsest: Int, first: Int
   ) {
@@ -28,7 +30,8 @@ package struct QuantizerGoals {
     coarsestFirst = first
   }
 
-  /// The same within a range in percent of a scale, whose ends the finest and the coarsest become.
+  /// These goals within a range in percent of `scale`: the ends of the range become the finest and the coarsest
+  /// quantiser.
   package func limited(to range: ClosedRange<Int>?, of scale: ClosedRange<Int>) -> QuantizerGoals {
     guard let range else { return self }
     func quantizer(_ percent: Int) -> Int {
