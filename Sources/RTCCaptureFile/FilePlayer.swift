@@ -31,7 +31,7 @@ public final class FilePlayer: Sendable {
     public init() {}
   }
 
-  /// What a player is doing.
+  /// The state of a player.
   public enum Playback: Hashable, Sendable {
     /// Neither pictures nor sound are asked for, or the file has ended.
     case idle
@@ -59,7 +59,7 @@ public final class FilePlayer: Sendable {
   /// The speeds that `setSpeed` and `Options.speed` take; 1 is the file's own.
   public static let speeds = 0.25...4.0
 
-  /// What to cast: `video` is nil for files without pictures, `audio` for files without sound.
+  /// The source to cast: `video` is nil for files without pictures, `audio` for files without sound.
   public let source: MediaSource
   private let hold: PlaybackHold
   var core: PlaybackCore { hold.core }
@@ -138,14 +138,14 @@ public final class FilePlayer: Sendable {
 
   /// Nil when the container does not say.
   public var duration: TimeDelta? { core.info.duration }
-  /// What the player is doing now.
+  /// The current state of the player.
   public var playback: Playback { core.monitor.read { state, _ in state.playback } }
   /// True while the sound is replaced by silence.
   public var isMuted: Bool { core.monitor.read { state, _ in state.isMuted } }
   /// How fast the file plays, 0.25…4; 1 is its own speed.
   public var speed: Double { core.monitor.read { state, _ in state.clock.speed } }
 
-  /// What happens, for one reader; the oldest is left out when nobody reads.
+  /// The events of the player, for one reader; if nobody reads, the oldest are discarded.
   public var events: AsyncStream<Event> { core.events }
 
   /// FFmpeg's names of container and codecs, nil where there is no such stream.

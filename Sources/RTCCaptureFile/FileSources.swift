@@ -1,8 +1,8 @@
 internal import RTCMedia
 internal import RTCPrimitives
 
-/// What keeps a file playing: the player, its pictures and its sound share one, and the file stops when the last of them
-/// is let go.
+/// The object that keeps a file playing. The player, its pictures and its sound share one, and the file stops when the
+/// last of them is released.
 final class PlaybackHold: Sendable {
   let core: PlaybackCore
 

@@ -15,7 +15,7 @@ package import RTCPrimitives
 // over loops and seeks and never goes back, so a passthrough never sees a pass end; it only sees `startsAfterJump`.
 // The player turns media time into the monotonic `captureTime` (speed, pauses) and hands that along.
 
-/// What the container says of a stream that could be passed on.
+/// The container's description of a stream that could be passed on.
 package struct StreamDescription: Sendable {
   /// FFmpeg's name of the codec: `h264`, `vp8`, `vp9`, `av1`, `opus`, `mpeg4` …
   package var codecName: String

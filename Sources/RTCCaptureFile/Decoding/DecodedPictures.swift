@@ -1,11 +1,11 @@
 internal import RTCPrimitives
 
-/// What a decoder made.
+/// The output of a picture decoder.
 struct DecodedPictures {
-  /// To be shown, in order.
+  /// The pictures to show, in order.
   var items: [PictureItem] = []
-  /// Frames that came of the decoder, shown or not.
+  /// The number of frames that the decoder produced, shown or not.
   var made = 0
-  /// The time of the last of them.
+  /// The media time of the newest of these frames.
   var newest: TimeDelta?
 }

@@ -154,7 +154,7 @@ final class PictureDecoder {
     return true
   }
 
-  /// What the frame itself says (Exif, H.264 SEI).
+  /// The orientation that the frame itself carries (Exif, H.264 SEI).
   private static func orientation(of frame: UnsafeMutablePointer<AVFrame>) -> PictureOrientation? {
     guard let side = av_frame_get_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX), side.pointee.size >= 36 else {
       return nil

@@ -1,16 +1,16 @@
 package import RTCMedia
 package import RTCPrimitives
 
-/// What an open file holds, as its demuxer tells it.
+/// The contents of an open file, as its demuxer reports them.
 package struct FileContents: Sendable {
   /// One of the streams that are played.
   package struct Stream: Sendable {
     package var description: StreamDescription
-    /// What a picture lasts when the container does not say; zero for sound.
+    /// The duration of a picture where the container gives none; zero for sound.
     package var frameDuration: TimeDelta
-    /// Pictures a second; 0 when nobody knows.
+    /// Pictures a second; 0 when it is not known.
     package var frameRate: Double
-    /// How decoded pictures are handed on.
+    /// The pixel format in which decoded pictures are delivered.
     package var pixelFormat: PixelFormat
   }
 

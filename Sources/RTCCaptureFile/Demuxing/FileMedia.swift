@@ -74,7 +74,7 @@ package enum FileReadFailure: UInt8, Hashable, Sendable {
   }
 }
 
-/// What a file holds next.
+/// The next item of a file.
 enum FileStep {
   case packet(FilePacket)
   case end

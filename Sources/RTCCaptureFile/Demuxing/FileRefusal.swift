@@ -2,9 +2,9 @@ internal import Glibc
 internal import RTCCodecFFmpeg
 internal import RTCMedia
 
-/// Why a file is not played, in one sentence each.
+/// The reasons why a file is not played, in one sentence each.
 enum FileRefusal {
-  /// What can be said before a byte is read.
+  /// Checks the path before a byte is read: throws unless it is a plain file that may be read and is not empty.
   static func checkPlace(_ path: String) throws(CaptureError) {
     var status = stat()
     guard stat(path, &status) == 0 else {
@@ -29,7 +29,7 @@ enum FileRefusal {
       : .noSuchSource("\(path) cannot be read: \(String(cString: strerror(number))).")
   }
 
-  /// What is wrong with the file at `path`, as a sentence.
+  /// The error for the file at `path`, with a sentence.
   static func error(_ fault: FileFault, _ path: String, wantsAudio: Bool) -> CaptureError {
     switch fault {
     case .unknown:
@@ -91,9 +91,9 @@ enum FileRefusal {
   }
 }
 
-/// What is wrong with a file, as its demuxer finds it.
+/// A fault of a file, as its demuxer finds it.
 package enum FileFault: Error, Hashable, Sendable {
-  /// No container was recognised, or it breaks off.
+  /// No container was recognised, or the file breaks off.
   case unknown
   /// A container that FFmpeg reads and that is not played here.
   case otherContainer

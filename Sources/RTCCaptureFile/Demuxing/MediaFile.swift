@@ -59,7 +59,7 @@ final class MediaFile {
     avformat_close_input(&context)
   }
 
-  /// What the file holds.
+  /// The contents of the file.
   var contents: FileContents {
     FileContents(
       containerName: containerName, duration: duration, mayLeap: mayLeap, video: video?.contents,

@@ -7,7 +7,7 @@ internal import RTCPrimitives
 struct MediaStream {
   let stream: UnsafeMutablePointer<AVStream>
   let description: StreamDescription
-  /// What a picture lasts when the container does not say; zero for sound.
+  /// The duration of a picture where the container gives none; zero for sound.
   let frameDuration: TimeDelta
 
   var index: Int32 { stream.pointee.index }
@@ -34,7 +34,7 @@ struct MediaStream {
     frameDuration = isPicture ? Self.frameDuration(of: stream.pointee) : .zero
   }
 
-  /// What is told of the stream.
+  /// The stream's entry in `FileContents`.
   var contents: FileContents.Stream {
     let format = SourceFormat(AVPixelFormat(rawValue: isPicture ? parameters.pointee.format : -1))
     return FileContents.Stream(
@@ -42,7 +42,7 @@ struct MediaStream {
       pixelFormat: format.shared ?? (format.isRGB ? .bgra : .i420))
   }
 
-  /// Pictures a second; 0 when nobody knows.
+  /// Pictures a second; 0 when it is not known.
   private var frameRate: Double {
     let rate = stream.pointee.avg_frame_rate
     guard rate.num > 0, rate.den > 0 else { return 0 }

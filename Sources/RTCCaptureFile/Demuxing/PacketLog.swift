@@ -12,10 +12,10 @@ struct PacketLog {
     case boundary(floor: TimeDelta, isLast: Bool)
   }
 
-  /// What the decoder is to do next.
+  /// The next entry for the decoder.
   struct Work {
     var entry: Entry
-    /// Packets before it were left out.
+    /// Whether packets before this one were left out.
     var startsAnew: Bool
   }
 
@@ -35,10 +35,10 @@ struct PacketLog {
   private var decodeAt = 0
   private var startsAnew = true
   private var tap = Tap.off
-  /// When the last packet that the tap took was to be decoded.
+  /// The decode time of the last packet that the tap took.
   private var lastTapped: TimeDelta?
   private(set) var byteCount = 0
-  /// Packets not yet due are kept for a tap that may come.
+  /// Whether packets that are not yet due are kept for a tap that may be added.
   let isTappable: Bool
 
   init(isTappable: Bool) { self.isTappable = isTappable }
@@ -48,7 +48,7 @@ struct PacketLog {
 
   var isEmpty: Bool { head == entries.count }
   var isTapped: Bool { if case .off = tap { false } else { true } }
-  /// The decoder has had everything.
+  /// Whether the decoder has taken all entries.
   var isExhausted: Bool { decodeAt >= endIndex }
 
   mutating func append(_ entry: Entry) {

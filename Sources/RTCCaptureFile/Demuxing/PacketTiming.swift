@@ -50,9 +50,10 @@ package struct PacketTiming {
   package struct Place {
     package var time: Int64
     package var decodeTime: Int64
-    /// What the packet itself says of `time`; nil when it says nothing, or what cannot be.
+    /// The presentation time in the packet itself, on the media timeline; nil when the packet has none, or an
+    /// impossible one.
     package var presentation: Int64?
-    /// What is to be added to the file's own times of this packet.
+    /// The difference between the media timeline and the file's own times, to be added to the times of this packet.
     package var offset: Int64
   }
 

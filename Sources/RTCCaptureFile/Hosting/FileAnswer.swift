@@ -2,10 +2,10 @@ package import RTCIsolation
 package import RTCMedia
 package import RTCPrimitives
 
-/// What a file's process says. It is not trusted: whatever makes no sense is nil, and every number is within bounds that later
-/// sums cannot leave.
+/// A message from the process that reads a file. The process is not trusted: a malformed message is nil, and every
+/// number is within bounds that later sums cannot leave.
 package enum FileAnswer: Sendable {
-  /// The first message: what the process may still do.
+  /// The first message: the rights that the process still has.
   case ready(Confinement)
   /// The file is open; where its timestamps begin.
   case opened(FileContents, start: Int64?)
@@ -274,7 +274,8 @@ extension ByteReader {
     return (-PacketTiming.latestTime...PacketTiming.latestTime).contains(time) ? .some(time) : nil
   }
 
-  /// The same on the media timeline.
+  /// Reads a time on the media timeline. Nil when the message is cut short or the time is out of range; else the time
+  /// or that there is none.
   fileprivate mutating func readMediaTime() -> TimeDelta?? {
     guard let time = readOptional() else { return nil }
     guard let time else { return .some(nil) }

@@ -43,7 +43,7 @@ final class FileProcess {
 
   // MARK: - Requests
 
-  /// What the process may still do, as it says first.
+  /// The rights that the process still has; its first message reports them.
   func whenReady() throws(DecoderChild.Loss) -> Confinement {
     begin(patience.start)
     guard case .ready(let confinement) = try next() else { throw lost(nil) }

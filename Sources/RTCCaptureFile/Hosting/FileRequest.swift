@@ -1,7 +1,7 @@
 internal import RTCIsolation
 package import RTCPrimitives
 
-/// What is asked of a file's process. Each request has its answers (`FileAnswer`); there is one at a time.
+/// A request to the process that reads a file. Each request has its answers (`FileAnswer`); there is one at a time.
 package enum FileRequest: Hashable, Sendable {
   /// Open the file whose bytes the other side has.
   case open(wantsAudio: Bool, ending: String)
@@ -16,7 +16,7 @@ package enum FileRequest: Hashable, Sendable {
   case finishSound
   case reset(isPicture: Bool)
 
-  /// What is not needed any more: a bit for each slot of pictures, and packets.
+  /// The memory that this program has finished with: a bit for each slot of pictures, and packets.
   package struct Released: Hashable, Sendable {
     package var slots: UInt64
     package var packets: [UInt64]

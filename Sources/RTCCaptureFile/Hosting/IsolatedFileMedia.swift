@@ -8,7 +8,7 @@ internal import RTCPrimitives
 /// A file that is demuxed and decoded in a process without rights. The process has no file: it is given the bytes that it asks
 /// for. It is not trusted: a message that makes no sense ends it.
 final class IsolatedFileMedia: FileMedia {
-  /// What is to be opened, again after a loss.
+  /// The file to open; after the loss of a process, it is opened again.
   struct File {
     var path: String
     var ending: String

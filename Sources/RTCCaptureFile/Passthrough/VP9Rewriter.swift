@@ -1,25 +1,25 @@
 public import RTCPrimitives
 internal import RTCWire
 
-/// Makes of the VP9 packets of a file what RTP takes: one shown picture in each, with the hidden frames it needs before
+/// Rewrites the VP9 packets of a file for RTP: one shown picture in each packet, with the hidden frames it needs before
 /// it in one superframe (VP9 bitstream specification, annex B).
 public struct VP9Rewriter: Sendable {
   /// One shown picture, with the hidden frames it needs.
   public struct Picture: Hashable, Sendable {
     /// A frame, or a superframe when hidden frames are included (VP9 bitstream specification, annex B).
     public var data: [UInt8]
-    /// Begins with a key frame.
+    /// Whether the picture begins with a key frame.
     public var isKeyFrame: Bool
-    /// Of the key frame.
+    /// The size of the key frame; nil for other frames.
     public var size: PixelSize?
     /// The profile of the first frame, 0…3.
     public var profile: Int
   }
 
-  /// What became of a packet.
+  /// The result of adding a packet.
   public enum Outcome: Hashable, Sendable {
     case picture(Picture)
-    /// It shows nothing, and goes with the next that does.
+    /// The packet shows nothing, and is sent together with the next picture that is shown.
     case hidden
     case malformed
   }

@@ -1,7 +1,7 @@
 internal import RTCMedia
 internal import RTCPrimitives
 
-/// What is known of a file once it is open.
+/// The facts about an open file.
 struct FileInfo: Sendable {
   var path: String
   var containerName: String

@@ -13,14 +13,14 @@ final class FileReader {
   private var pass = PassCount()
   private let pictures: PictureReading
   private let sound: SoundReading
-  /// Where a file goes on whose process was lost.
+  /// The position at which reading goes on after the file's process was lost.
   private var resumption: TimeDelta?
-  /// Tells where viewers can begin; nil where nothing is passed on.
+  /// The rewriter that finds where viewers can begin; nil where nothing is passed on.
   private var rewriter: PictureRewriter?
   /// Key frames of the container are entry points, as far as it was read.
   private var indexIsTrue = true
 
-  /// What one pass through the file held so far.
+  /// The contents of one pass through the file so far.
   private struct PassCount {
     var start: Int64 = 0
     var beginsAtStart = true
@@ -28,6 +28,8 @@ final class FileReader {
     var sounds = 0
   }
 
+  /// Creates a reader.
+  ///
   /// - Parameter media: a file of which nothing was read yet.
   init(core: PlaybackCore, seat: Int, media: any FileMedia) {
     self.core = core
@@ -40,7 +42,7 @@ final class FileReader {
     if core.info.encodedFormat != nil { rewriter = contents.video.flatMap { try? PictureRewriter($0.description) } }
   }
 
-  /// Returns when nobody wants the file any more.
+  /// Reads the file until no one needs it any more.
   func run(noteEnded: () -> Void) {
     prepare()
     while true {
@@ -223,9 +225,9 @@ final class FileReader {
   /// A place in the file where reading goes on.
   private struct Place {
     var position: TimeDelta
-    /// What was read already to find the key frame before it.
+    /// The packets that were already read to find the key frame before the position.
     var packets: [FilePacket] = []
-    /// That key frame's time in the file.
+    /// The time of that key frame in the file.
     var keyFrame: Int64?
   }
 

@@ -8,7 +8,7 @@ struct MediaClock {
   private(set) var speed = 1.0
   private(set) var isRunning = false
 
-  /// What is due at `now`.
+  /// The media time at `now`.
   func media(at now: Timestamp) -> TimeDelta {
     guard isRunning else { return media }
     return media + Self.scaled(now - time, by: speed)

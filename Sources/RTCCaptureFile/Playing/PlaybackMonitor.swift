@@ -10,11 +10,11 @@ package enum PlaybackClock: Sendable {
   case asFastAsConsumed(from: Timestamp, costs: PlaybackCosts = PlaybackCosts())
 }
 
-/// What work takes on virtual time, for tests of overload.
+/// The time that work takes on a virtual clock, for tests of overload.
 package struct PlaybackCosts: Sendable {
-  /// To decode a picture.
+  /// The time to decode a picture.
   package var decoding: TimeDelta
-  /// To take a picture.
+  /// The time that the consumer needs for a picture.
   package var consuming: TimeDelta
 
   package init(decoding: TimeDelta = .zero, consuming: TimeDelta = .zero) {

@@ -1,11 +1,11 @@
 internal import RTCMedia
 internal import RTCPrimitives
 
-/// What the thread that delivers pictures does next.
+/// The next step of the thread that delivers pictures.
 enum VideoStep {
-  /// Stopped: the consumer is not called any more.
+  /// Delivery ends: the consumer is not called any more.
   case stop
-  /// With damage: nil is all of it, empty is none.
+  /// A picture with its damage: nil means all of it, empty means none.
   case picture(PictureItem, at: Timestamp, damage: [PixelRect]?)
   case packet(DemuxedPacket, at: Timestamp, any VideoPassthrough, any EncodedVideoConsumer)
   /// A picture came too late and was left out.
@@ -13,7 +13,7 @@ enum VideoStep {
   case end(CaptureEnd)
 }
 
-/// What the thread that delivers sound does next.
+/// The next step of the thread that delivers sound.
 enum AudioStep {
   case stop
   case sound(SoundPiece)
@@ -24,9 +24,9 @@ enum AudioStep {
 extension PlayerState {
   /// Pictures later than this are left out, unless their consumer waited as long for one.
   private static let lateLimit = TimeDelta.milliseconds(250)
-  /// How often a still picture is shown again, for those who join.
+  /// The interval at which a still picture is shown again, for viewers that join.
   private static let heldInterval = TimeDelta.seconds(1)
-  /// At other speeds sound passes through a stretcher, which looks ahead this far.
+  /// The time that the stretcher looks ahead: sound passes through it at speeds other than 1.
   static let stretchLead = TimeDelta.milliseconds(80)
 
   // MARK: - Beginning

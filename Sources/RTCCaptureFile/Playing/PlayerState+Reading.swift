@@ -1,6 +1,6 @@
 internal import RTCPrimitives
 
-/// What the reader thread does next.
+/// The next step of the reader thread.
 enum ReaderJob {
   case exit
   case seek(TimeDelta)

@@ -10,8 +10,8 @@ struct PictureItem {
   var duration: TimeDelta
 }
 
-/// What the reader thread, the two delivery threads and the controls of one player share. A pure value but for the
-/// objects it hands from thread to thread; `PlaybackMonitor` guards it.
+/// The state that the reader thread, the two delivery threads and the controls of one player share. It is a pure value
+/// except for the objects that it passes from thread to thread; `PlaybackMonitor` guards it.
 struct PlayerState {
   enum Motion {
     /// The first picture and sound of a place in the file are awaited.
@@ -20,50 +20,50 @@ struct PlayerState {
     case paused
   }
 
-  /// How the file ends, once its end was read.
+  /// The end of the file, once it was read.
   enum Ending {
     case at(TimeDelta)
-    /// It is one picture: shown until stopped.
+    /// The file is one picture, which is shown until the player stops.
     case held
     case lost(String)
   }
 
-  /// A way to another place in the file. Nothing is delivered meanwhile.
+  /// A seek to another place in the file. Nothing is delivered during it.
   enum Seek {
     case none
-    /// The reader has not begun.
+    /// The reader has not begun the seek.
     case wanted(TimeDelta)
     case underway
   }
 
-  /// One pass through the file, or a part of one between seeks: which of its own times lie where on the media timeline.
+  /// One pass through the file, or a part of one between seeks. It maps times of the file to the media timeline.
   struct Pass {
     var start: TimeDelta
     /// Position in the file at `start`.
     var position: TimeDelta
-    /// How often the file ended and began again before it.
+    /// The number of times that the file ended and began again before this pass.
     var number: Int
   }
 
-  /// One of the two streams while it is asked for.
+  /// One of the two streams while a consumer wants it.
   struct Track {
-    /// The number of the run that delivers it; nil while nobody asks.
+    /// The number of the run that delivers the stream; nil while no consumer wants it.
     var run: Int?
     var log: PacketLog
-    /// What comes before is decoded and not delivered.
+    /// The start of delivery: earlier pictures and sound are decoded and not delivered.
     var floor = TimeDelta.zero
-    /// The reader is decoding what it took last.
+    /// Whether the reader is decoding the packet that it took last.
     var isDecoding = false
-    /// A whole pass gave nothing that could be decoded.
+    /// Whether a whole pass gave nothing that could be decoded.
     var isDead = false
     /// Packets given to the decoder and frames got from it since the pass began.
     var sent = 0
     var made = 0
-    /// Frames that were ever made to be delivered.
+    /// The number of frames ever made to be delivered.
     var total = 0
-    /// Packets that were ever passed on.
+    /// The number of packets that were ever passed on.
     var passed = 0
-    /// It was told that nothing comes of it.
+    /// Whether the consumer was told that the stream gives nothing.
     var isTold = false
   }
 
@@ -73,28 +73,28 @@ struct PlayerState {
   }
 
   let options: FilePlayer.Options
-  /// The file has pictures and sound.
+  /// Whether the file has both pictures and sound.
   let isTwofold: Bool
-  /// From the opening until the first reader takes it.
+  /// The open file, from the opening until the first reader takes it.
   var openedFile: (any FileMedia)?
   var clock = MediaClock()
   var motion = Motion.preparing(thenPaused: false)
-  /// The clock does not start yet: both halves of the file are started first, or a receiver is awaited.
+  /// Whether the clock may not start yet: both halves of the file are started first, or a receiver is awaited.
   var isHeld = false
   var ending: Ending?
   var passes = [Pass(start: .zero, position: .zero, number: 0)]
 
   var video: Track
   var audio: Track
-  /// What both tracks had given when the last pass ended; nil before the first end.
+  /// The number of frames that both tracks had given when the last pass ended; nil before the first end.
   var totalAtPassEnd: Int?
   var pictures: [PictureItem] = []
   var sounds: [SoundPiece] = []
   var lastPicture: PictureItem?
-  /// A picture is to be shown although the clock stands: the one after a seek.
+  /// Whether a picture is to be shown although the clock stands: the first one after a seek.
   var owesPicture = false
   var droppedPictures = 0
-  /// How late the newest picture was handed over.
+  /// The delay with which the newest picture was delivered.
   var lateness = TimeDelta.zero
 
   var isDecodingWanted = true
@@ -104,7 +104,7 @@ struct PlayerState {
   let audioPassthrough: (any AudioPassthrough)?
   var videoTap: (any EncodedVideoConsumer)?
   var audioTap: (any EncodedAudioConsumer)?
-  /// The next key frame that the container's index tells of, on the media timeline.
+  /// The time of the next key frame in the container's index, on the media timeline.
   var indexedKeyFrame: TimeDelta?
 
   var readerRun: Int?
@@ -172,7 +172,7 @@ struct PlayerState {
     if audio.log.isTapped && !wasTapped { sounds.removeAll() }
   }
 
-  /// What a run that ended at the file's end leaves, or a first one finds: it begins at the beginning.
+  /// Seeks to the start if the file is over, or if no consumer wanted it until now.
   mutating func beginAgainIfOver(_ now: Timestamp) {
     let isOver =
       switch ending {

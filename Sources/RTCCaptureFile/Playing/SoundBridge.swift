@@ -1,25 +1,26 @@
 internal import RTCMedia
 internal import RTCPrimitives
 
-/// Fills the short hole between two passes of a loop whose sound is shorter than its picture, so that sound goes on evenly.
-/// Whoever takes it would count on an unsteady clock instead, until the holes have added up to one that is heard.
+/// Fills the short gap between two passes of a loop whose sound is shorter than its picture, so that the sound stays
+/// continuous. Without it, a consumer would assume an unsteady clock, until the gaps had added up to one that can be
+/// heard.
 struct SoundBridge {
-  /// Longer holes are silences.
+  /// The longest gap that is filled; longer ones are silences.
   private static let limit = TimeDelta.milliseconds(200)
-  /// Less is the rounding of the container's times.
+  /// The shortest gap that is filled; shorter ones come from the rounding of the container's times.
   private static let rounding = TimeDelta.milliseconds(1)
-  /// Old and new sound fall and rise over at most so long, so that neither clicks.
+  /// The inverse of the time in which the old sound fades out and the new one fades in, so that neither clicks.
   private static let fadesPerSecond = 400
 
-  /// Where the last piece ended, and its last sample of each channel.
+  /// The end of the last piece, and its last sample of each channel.
   private var last: (end: TimeDelta, format: AudioFormat, samples: [Float])?
 
-  /// The next piece is the first of another pass.
+  /// Whether the next piece is the first of another pass.
   private var isAtSeam = false
 
   mutating func passEnded() { isAtSeam = true }
 
-  /// What belongs between the last piece and this one; nil when nothing does.
+  /// The sound that fills the gap between the last piece and this one; nil when there is none to fill.
   mutating func filling(before piece: SoundPiece) -> SoundPiece? {
     let before = isAtSeam ? last : nil
     isAtSeam = false

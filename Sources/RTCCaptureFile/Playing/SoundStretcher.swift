@@ -6,16 +6,16 @@ internal import RTCPrimitives
 struct SoundStretcher {
   private var format: AudioFormat?
   private var speed = 1.0
-  /// What was fed and is still needed; its first sample's media time.
+  /// The samples that are still needed, and the media time of the first of them.
   private var input: [Float] = []
   private var inputTime = TimeDelta.zero
-  /// Where the next stretch is to be taken, in samples of `input`, and where the last would go on by itself.
+  /// The start of the next stretch in samples of `input`, and the place where the last stretch would go on by itself.
   private var nominal = 0.0
   private var natural = 0
   /// The end of the last stretch, faded out against the start of the next.
   private var hasTail = false
 
-  /// What can be given out after `piece`; at speed 1 the piece itself.
+  /// The sound that is ready after `piece` was added; at speed 1 the piece itself.
   mutating func stretch(_ piece: SoundPiece, by speed: Double) -> [SoundPiece] {
     guard speed != 1 else {
       reset()

@@ -10,15 +10,15 @@ internal import RTCPrimitives
 /// Matroska gets a cluster a second, mp4 a fragment a second and at each key frame, so that what `flush` has written
 /// plays whatever comes.
 final class MuxedFile {
-  /// Where a track stands among the file's.
+  /// The index of a track in the file.
   typealias Track = Int
 
   let sink: RecordingSink
   private let isFragmented: Bool
-  /// Where the sound written so far ends, of tracks that have any.
+  /// The end of the sound written so far, of each track that has any.
   private var soundEnds: [Track: Int64] = [:]
   private let firstSound: Track
-  /// What was written so far may have been read: the header says where each track begins.
+  /// Whether the bytes written so far may have been read, and with them the header, which says where each track begins.
   private var isFlushed = false
   private let context: UnsafeMutablePointer<AVFormatContext>
   private let output: UnsafeMutablePointer<AVIOContext>

@@ -33,7 +33,7 @@ final class RecordedFile {
   /// How far sound may stray from its capture times before it is put back.
   private static let longestDrift: Int64 = 80_000_000
 
-  /// What a file is to have.
+  /// The tracks that a file is to have.
   struct Tracks {
     var pictures: [(RecordingTrack.Number, RecordedPictures, name: String?)]
     var sounds: [(RecordingTrack.Number, name: String?)]

@@ -3,7 +3,7 @@ internal import RTCWire
 internal import RTCMedia
 internal import RTCPrimitives
 
-/// What a file's header says of its pictures: it is written once, before the first of them.
+/// The description of the pictures in a file's header, which is written once, before the first of them.
 struct RecordedPictures: Equatable {
   var codec: VideoCodec
   var size: PixelSize

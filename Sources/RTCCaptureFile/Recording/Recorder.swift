@@ -14,9 +14,9 @@ public final class Recorder: Sendable {
   private let queue: RecordingQueue
   private let thread = WorkerThread()
   private let shared: RecordingShare
-  /// What `record` writes into.
+  /// The tracks that `record` writes into.
   private let own: (pictures: RecordingTrack?, sound: RecordingTrack?)
-  /// What a track hands its frames to.
+  /// The function that takes the frames of a track.
   private let append: @Sendable (RecordingQueue.Item) -> Void
   private let tracksAdded: Atomic<Int>
 
@@ -168,7 +168,7 @@ public final class Recorder: Sendable {
   }
 }
 
-/// What the recorder's thread and its callers share.
+/// The state that the recorder's thread and its callers share.
 final class RecordingShare: Sendable {
   let run = Mutex<WorkerRun?>(nil)
   let progress: Mutex<RecordingProgress>

@@ -21,11 +21,12 @@ public enum RecordingError: Error, Hashable, Sendable {
   }
 }
 
-/// What a running recording has to say.
+/// An event of a running recording.
 public enum RecordingEvent: Hashable, Sendable {
-  /// The first key frame has come.
+  /// The first key frame has arrived.
   case started(path: String)
-  /// The pictures changed in a way that the file cannot follow, or a track came: it ends well, and another goes on.
+  /// The pictures changed in a way that the file cannot follow, or a track was added. The file is complete, and another
+  /// one continues the recording.
   case continued(path: String, sentence: String)
   /// The file cannot hold these pictures: they are left out, and the rest goes on.
   case leftOut(sentence: String)

@@ -1,7 +1,7 @@
 internal import RTCMedia
 internal import RTCPrimitives
 
-/// Brings what comes on several tracks into the order of capture.
+/// Sorts the frames of several tracks by their capture times.
 struct RecordingOrder {
   struct Entry {
     enum Media {
@@ -12,16 +12,16 @@ struct RecordingOrder {
     }
     var media: Media
     var track: RecordingTrack.Number
-    /// Its place: of its capture, but never before that of the track's entry before it.
+    /// The entry's place in the order: the capture time, but never before the time of the track's entry before it.
     var time: Timestamp
-    /// Counts what has come.
+    /// The number of entries that arrived before this one.
     fileprivate var arrival: UInt64
   }
 
   private var entries: [Entry] = []
   private var newest: [RecordingTrack.Number: Timestamp] = [:]
   private var arrivals: UInt64 = 0
-  /// What came before this was there at the last `take`.
+  /// The number of entries that had arrived at the last `take`.
   private var mark: UInt64 = 0
 
   var isEmpty: Bool { entries.isEmpty }
@@ -45,7 +45,8 @@ struct RecordingOrder {
     arrivals += 1
   }
 
-  /// What all of `tracks` have come up to, and what waits since the last call: `all` of it, if that is said.
+  /// Takes the entries that are in their final order: up to the time that all of `tracks` have reached, and up to the
+  /// last entry that was already waiting at the last call. With `all`, takes every entry.
   mutating func take(all: Bool, tracks: some Collection<RecordingTrack.Number>) -> [Entry] {
     defer { mark = arrivals }
     guard !entries.isEmpty else { return [] }

@@ -1,7 +1,7 @@
 internal import RTCMedia
 internal import Synchronization
 
-/// What waits to be written: bounded, so that a disk that stalls costs pictures and not memory.
+/// The frames that wait to be written. The queue is bounded, so that a disk that stalls costs pictures and not memory.
 final class RecordingQueue: Sendable {
   enum Item: Sendable {
     case began(RecordingTrack)
@@ -18,18 +18,18 @@ final class RecordingQueue: Sendable {
     }
   }
 
-  /// What became of an item.
+  /// The result of adding an item.
   enum Outcome {
-    /// The reader sleeps and is to be woken.
+    /// The item was added; the reader sleeps and must be woken.
     case wakesReader
     case queued
-    /// The queue is full; said of the first that is left out only.
+    /// The queue is full, and this is the first picture that is left out.
     case beginsToSkip
     case leftOut
   }
 
   private enum Intake {
-    /// Pictures of these tracks are left out until a key frame of theirs finds room.
+    /// The queue takes items. Pictures of these tracks are left out until a key frame of the track finds room.
     case open(skipping: Set<RecordingTrack.Number>)
     case closed
   }
@@ -38,7 +38,7 @@ final class RecordingQueue: Sendable {
     var items: [Item] = []
     var bytes = 0
     var intake = Intake.open(skipping: [])
-    /// The reader found nothing and waits to be woken; otherwise it comes by itself.
+    /// Whether the reader found nothing and waits to be woken; otherwise it looks again by itself.
     var readerSleeps = false
   }
 
@@ -81,7 +81,7 @@ final class RecordingQueue: Sendable {
     }
   }
 
-  /// Takes nothing more and forgets what waits.
+  /// Discards all waiting items and takes no more.
   func close() {
     state.withLock { state in
       state.intake = .closed

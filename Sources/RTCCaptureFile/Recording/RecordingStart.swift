@@ -1,25 +1,25 @@
 internal import RTCMedia
 internal import RTCPrimitives
 
-/// How long a file waits for its tracks, by the times of what comes.
+/// The time that a file waits for its tracks, measured by the capture times of the frames.
 struct RecordingPatience {
-  /// From the first frame on in any case: what comes together is announced one after the other.
+  /// The wait after the first frame in any case: tracks that start together are announced one after the other.
   var settling: TimeDelta
-  /// For pictures without a key frame so far.
+  /// The wait for pictures that have had no key frame so far.
   var pictures: TimeDelta
 
-  /// All tracks are known.
+  /// No wait: all tracks are known.
   static let none = RecordingPatience(settling: .zero, pictures: .zero)
   static let ofCalls = RecordingPatience(settling: .seconds(1), pictures: .milliseconds(2500))
 }
 
-/// The beginning of a file: kept in memory until it is known which tracks the file is to have. What belongs into the file
-/// before goes on there meanwhile, so that nothing is lost between the two.
+/// The beginning of a file. It is kept in memory until it is known which tracks the file has. Frames that belong into
+/// the file before are written there meanwhile, so that nothing is lost between the two.
 struct RecordingStart {
   let since: Timestamp
-  /// Why it is begun, as the first half of a sentence with the name of the file before.
+  /// The reason for this file, as the first half of a sentence with the name of the file before.
   let reason: (String) -> String
-  /// Of the tracks that a key frame has come of: their frames from there on are in `entries`.
+  /// The pictures of each track that has had a key frame; the frames from the key frame on are in `entries`.
   private(set) var pictures: [RecordingTrack.Number: RecordedPictures] = [:]
   private(set) var entries: [RecordingOrder.Entry] = []
 

@@ -21,24 +21,24 @@ final class RecordingWriter {
   private let report: @Sendable (RecordingEvent) -> Void
   private var state: State
   private var fileNumber = 1
-  /// Those that have not ended.
+  /// The tracks that have not ended.
   private var tracks: [RecordingTrack.Number: RecordingTrack] = [:]
-  /// Whose tracks they are and were.
+  /// The names of the tracks, also of tracks that have ended.
   private var names: [RecordingTrack.Number: String] = [:]
-  /// Pictures that files of this kind cannot hold.
+  /// The tracks whose pictures files of this kind cannot hold.
   private var leftOut: Set<RecordingTrack.Number> = []
-  /// What waits for its place between frames of the other tracks.
+  /// The frames that wait for their place between frames of the other tracks.
   private var order = RecordingOrder()
-  /// The file to come, once its tracks are known.
+  /// The next file, until its tracks are known.
   private var next: RecordingStart?
   private var lastFlush = MonotonicClock.now()
   private var lastArrival = MonotonicClock.now()
 
-  /// Between two looks into the queue while frames come.
+  /// The interval between two looks into the queue while frames arrive.
   private static let round = TimeDelta.milliseconds(150)
-  /// Between two flushes; with `round` and the wait for order, less than a second is ever at stake.
+  /// The interval between two flushes. With `round` and the wait for order, less than a second is ever at stake.
   private static let flushInterval = TimeDelta.milliseconds(700)
-  /// A file that waits for its tracks begins without them when nothing at all comes for so long.
+  /// The longest wait without any frame: after it, a file that waits for its tracks begins without them.
   private static let longestRest = TimeDelta.seconds(5)
 
   init(
@@ -50,7 +50,7 @@ final class RecordingWriter {
     state = .empty(sink)
   }
 
-  /// Until the run is stopped or nothing can be written any more.
+  /// Writes until the run is stopped or nothing can be written any more.
   func run(_ run: WorkerRun, _ queue: RecordingQueue) {
     defer { queue.close() }
     while true {
@@ -68,7 +68,7 @@ final class RecordingWriter {
     }
   }
 
-  /// Nothing is left to do until a frame comes.
+  /// Whether nothing is left to do until a frame arrives.
   private var isIdle: Bool {
     guard order.isEmpty, next == nil else { return false }
     if case .writing(let file) = state { return !file.hasUnflushed }
@@ -80,7 +80,7 @@ final class RecordingWriter {
     while all, next != nil { beginNext() }
   }
 
-  /// Of somebody who is not there any more.
+  /// Whether the entry is of a track that has ended.
   private func isLate(_ entry: RecordingOrder.Entry) -> Bool {
     if case .begin = entry.media { false } else { tracks[entry.track] == nil }
   }
