@@ -13,7 +13,7 @@ import RTCPrimitives
 final class AnswerWatch: Sendable {
   /// A server that does not answer within this time hangs.
   static let answerLimit = TimeDelta.seconds(2)
-  /// For a server that is first asked for its size and then captured: both together take the limit.
+  /// The limit for a server that is first asked for its size and then captured: both waits together take `answerLimit`.
   static let halfLimit = TimeDelta.seconds(1)
 
   /// The consequence of a wait that is longer than the limit.
@@ -24,7 +24,7 @@ final class AnswerWatch: Sendable {
     case report(@Sendable (Bool) -> Void)
   }
 
-  /// What `xcb_connect` returned.
+  /// The result of `xcb_connect`.
   private struct Greeting {
     /// The connection's address: the thread that connected hands it over, and does not use it any more.
     let connection: UInt
@@ -32,19 +32,19 @@ final class AnswerWatch: Sendable {
   }
 
   private struct State {
-    /// When the present wait began; nil: nothing is waited for.
+    /// The begin of the present wait; nil when nothing is waited for.
     var askedAt: Timestamp?
     var limit = AnswerWatch.answerLimit
-    /// The silence is reported, and its end is not.
+    /// Whether the silence was reported, and its end was not.
     var isSilent = false
-    /// The watching thread waits for a change.
+    /// Whether the watching thread waits for a change.
     var isIdle = false
     var hasChanged = false
     var greeting: Greeting?
     /// The connection's socket, duplicated so that it cannot be another file by the time it is shut down; -1: none yet.
     var socket: Int32 = -1
     var hasGivenUp = false
-    /// Nothing is wanted from the server any more.
+    /// Whether nothing is wanted from the server any more.
     var isInterrupted = false
     var isOver = false
 
@@ -54,7 +54,7 @@ final class AnswerWatch: Sendable {
       case end
     }
 
-    /// What the watching thread does next.
+    /// The next step of the watching thread.
     mutating func step(_ now: Timestamp) -> Step {
       // A wait that began just now was over before this thread looked; more follow soon, and need not wake it.
       let mayFollow = hasChanged

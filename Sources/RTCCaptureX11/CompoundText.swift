@@ -17,16 +17,16 @@ struct CompoundText {
     case gb2312 = 0x41, jisX0208 = 0x42, ksC5601 = 0x43, jisX0212 = 0x44, cns1 = 0x47, cns2 = 0x48
   }
 
-  /// Of the bytes below 0x80.
+  /// The character set of the bytes 0x20…0x7E.
   private var left = CharacterSet.ascii
-  /// Of the others.
+  /// The character set of the bytes from 0xA0 on.
   private var right = CharacterSet.latin(1)
   private var text = ""
   /// Bytes of one set that are still to be converted together.
   private var run: [UInt8] = []
   private var runSet = CharacterSet.ascii
 
-  /// Never fails: what is not understood becomes U+FFFD or is left out.
+  /// Decodes `bytes`. It never fails: a part that cannot be decoded becomes U+FFFD or is left out.
   mutating func decode(_ bytes: [UInt8]) -> String {
     var rest = bytes[...]
     while let byte = rest.first {

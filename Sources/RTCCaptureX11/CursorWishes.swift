@@ -1,14 +1,15 @@
 import RTCMedia
 import Synchronization
 
-/// What is wanted of the pointer at the time. Any thread; a run looks when it is woken.
+/// The wishes for the pointer at present. Any thread may change them; a run looks at them when it is woken.
 final class CursorWishes: Sendable {
   /// One consumer, and whether frames are to show the pointer.
   struct Wish: Sendable {
     var consumer: (any CursorConsumer)?
     var isDrawn = true
 
-    /// Who is told of nothing needs it in the picture.
+    /// Whether frames show the pointer. They also do without a consumer of positions, as the pointer would be seen
+    /// nowhere.
     var drawsCursor: Bool { isDrawn || consumer == nil }
   }
 

@@ -28,7 +28,8 @@ enum LegacyText {
     return text
   }
 
-  /// What is converted up to the end or the first byte that cannot be, and how many bytes that took.
+  /// Converts `bytes` up to the end or the first byte that cannot be converted. Also returns the number of bytes
+  /// converted.
   private static func convert(_ bytes: ArraySlice<UInt8>, _ converter: iconv_t) -> ([UInt8], taken: Int) {
     var input = bytes.map { CChar(bitPattern: $0) }
     // No character of one byte has more than four in UTF-8.

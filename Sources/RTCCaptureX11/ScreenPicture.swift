@@ -7,11 +7,11 @@ import RTCMedia
 /// One picture of the screen, BGRA, in a segment shared with the X server or in plain memory. Used by the capture thread.
 final class ScreenPicture {
   let memory: PictureMemory
-  /// The segment's name at the server; nil for plain memory.
+  /// The server's number of the segment; nil for plain memory.
   let segment: UInt32?
-  /// What on the screen is newer than here.
+  /// The parts of the screen that have changed since this picture was read.
   var stale: DamageList
-  /// The pixels under the cursor drawn here.
+  /// The pixels under the cursor that is drawn in this picture.
   private var beneathCursor: (rect: PixelRect, pixels: [UInt32])?
   private let base: UnsafeMutablePointer<UInt32>
 
@@ -22,10 +22,11 @@ final class ScreenPicture {
     base = memory.bytes.baseAddress!.assumingMemoryBound(to: UInt32.self)
   }
 
-  /// Plain memory.
+  /// Creates a picture in plain memory.
   convenience init(size: PixelSize) { self.init(PictureMemory(format: .bgra, size: size), segment: nil) }
 
-  /// A segment shared with the server; nil when this machine or the server refuses (a remote display).
+  /// Creates a picture in a segment shared with the server; nil when this machine or the server refuses (a remote
+  /// display).
   convenience init?(size: PixelSize, sharedOver connection: X11Connection) {
     guard
       let (memory, segment) = Self.passedMemory(size, connection) ?? Self.namedMemory(size, connection)
@@ -33,7 +34,7 @@ final class ScreenPicture {
     self.init(memory, segment: segment)
   }
 
-  /// Memory that is passed to the server as a descriptor (MIT-SHM 1.2), so that both have the same, in whichever
+  /// Memory that is passed to the server as a descriptor (MIT-SHM 1.2), so that both have the same memory, in whichever
   /// namespaces they are.
   private static func passedMemory(_ size: PixelSize, _ connection: X11Connection) -> (PictureMemory, UInt32)? {
     guard connection.passesDescriptors else { return nil }
@@ -58,8 +59,8 @@ final class ScreenPicture {
     return (memory, name)
   }
 
-  /// Memory that the server finds by its number. A number holds in one IPC namespace: in another it may be the memory of
-  /// another program, so the server has to show that it found ours.
+  /// Memory that the server finds by its number. A number holds in one IPC namespace: in another it may be the memory
+  /// of another program. So the server has to show that it found this memory.
   private static func namedMemory(_ size: PixelSize, _ connection: X11Connection) -> (PictureMemory, UInt32)? {
     let bytes = PictureMemory.byteCount(.bgra, size)
     let id = shmget(key_t(0), bytes, IPC_CREAT | 0o600)
@@ -87,7 +88,7 @@ final class ScreenPicture {
 
   var size: PixelSize { memory.size }
 
-  /// The server lets go of the segment; whoever leases it keeps it.
+  /// Makes the server release the segment; consumers that lease it keep it.
   func detach(from connection: X11Connection) {
     if let segment { xcb_shm_detach(connection.raw, segment) }
   }

@@ -3,7 +3,7 @@ import Glibc
 
 /// Proves that a segment of the server's is memory of ours: a mark that is written here comes back from the server.
 struct SharingProof {
-  /// Of the picture that holds the mark, in pixels.
+  /// The side of the picture that holds the mark, in pixels.
   private static let side = 4
   private static let colorBits: UInt32 = 0x00ff_ffff
 

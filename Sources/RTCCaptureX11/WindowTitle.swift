@@ -34,7 +34,7 @@ package struct WindowTitleAtoms {
     return type == utf8 ? String(decoding: whole, as: UTF8.self) : LegacyText.latin1(bytes)
   }
 
-  /// What is read of a long title may end within a character.
+  /// The bytes without a character that is cut at the end: only the first part of a long title is read.
   private static func withoutCutCharacter(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
     guard let lead = bytes.lastIndex(where: { $0 & 0xC0 != 0x80 }), bytes[lead] >= 0xC0 else { return bytes[...] }
     let length = bytes[lead] >= 0xF0 ? 4 : bytes[lead] >= 0xE0 ? 3 : 2

@@ -6,21 +6,22 @@ import RTCPrimitives
 
 /// One run of the X11 capturer, on its thread from connecting to the end.
 final class X11CaptureLoop {
-  /// A pointer moved by a program (a warp) is not told as motion: looked for this often.
+  /// The interval at which the pointer is looked for where the server reports motion: it does not report a move by a
+  /// program (a warp).
   private static let pointerInterval = TimeDelta.milliseconds(200)
-  /// Between two positions that are told.
+  /// The interval between two reported positions of the pointer.
   private static let tellInterval = TimeDelta.microseconds(16_667)
-  /// The same while the pointer is beside the picture.
+  /// The interval between two reported positions while the pointer is beside the picture.
   private static let outsideInterval = TimeDelta.milliseconds(50)
-  /// A pointer that is told of is looked for this often where the server does not tell of motion.
+  /// The interval at which a pointer whose position is reported is looked for where the server does not report motion.
   private static let blindInterval = TimeDelta.milliseconds(33)
-  /// A window that is closed is hidden first; that is not reported.
+  /// The time before a hidden window is reported: a window that is closed is hidden first, and that is not reported.
   private static let hidingInterval = TimeDelta.milliseconds(300)
-  /// A server of which nothing else is asked is asked this often whether it still answers.
+  /// The interval at which the server is asked whether it still answers, if nothing else is asked.
   private static let aliveInterval = TimeDelta.seconds(1)
-  /// Only a frame that has to wait longer than this is announced, and announced again when it is so much later.
+  /// The least delay of a frame that is announced. If the delay grows by as much, the frame is announced again.
   private static let shortestAnnouncement = TimeDelta.milliseconds(5)
-  /// More pictures than this are not kept for a consumer that holds on to its frames.
+  /// The most pictures that are kept for a consumer that holds on to its frames.
   private static let memoryLimit = 4
 
   private let options: X11CaptureOptions
@@ -37,37 +38,37 @@ final class X11CaptureLoop {
   private var damage: DamageTracker?
   private var cursor: CursorTracker?
   private var pictures: [ScreenPicture] = []
-  /// The server writes into memory of this process; given up once it refuses.
+  /// Whether the server writes into memory of this process; false once it refuses.
   private var sharesMemory: Bool
-  /// The next frame's whole content is new to the consumer.
+  /// Whether the next frame's whole content is new to the consumer.
   private var isWholeNew = true
-  /// What changed since the frame that the consumer had last.
+  /// The changes since the last frame that the consumer got.
   private var undelivered = DamageList()
-  /// When the next frame comes, as the consumer was told; nil: it was told nothing since the last.
+  /// The time announced to the consumer for the next frame; nil when none was announced since the last frame.
   private var announced: Timestamp?
-  /// The pointer as the consumer saw it last.
+  /// The pointer in the last frame that the consumer got.
   private var shownPointer: ShownPointer?
   /// Whether frames show the pointer; nil before the first.
   private var drawing: CursorDrawing?
   /// The capture time of the first of the frames that have shown no pointer since; nil while they show one.
   private var bareSince: Timestamp?
-  /// Whether the next frame shows it.
+  /// Whether the next frame shows the pointer.
   private var drawsCursor = true
   private var teller: CursorTeller?
-  /// When the pointer's position is told.
+  /// The time at which the pointer's position is reported.
   private var tellAt: Timestamp?
   private var lastTold = Timestamp.zero
-  /// The target may have another size or place now.
+  /// Whether the target may have another size or place now.
   private var needsResolving = false
   private var lookAt: Timestamp?
-  /// When it is reported that the window is hidden; the distant future once it is.
+  /// The time at which the hidden window is reported; the distant future once it is.
   private var reportHidingAt: Timestamp?
 
-  /// What is captured, and whether it can be read now.
+  /// The target of the capture, and whether it can be read now.
   private enum Target {
     case screen(X11Source)
     case window(WindowPixmap, X11Source)
-    /// Minimised, or on another workspace: the last picture stays.
+    /// A window that is minimised, or on another workspace: the last picture stays.
     case hidden(WindowPixmap, last: X11Source)
 
     var source: X11Source {
@@ -266,7 +267,8 @@ final class X11CaptureLoop {
     }
   }
 
-  /// What the server does not report: the pointer's warps, everything when it has no DAMAGE, and that it hangs.
+  /// Looks for changes that the server does not report: warps of the pointer, all changes if it has no DAMAGE, and that
+  /// it hangs.
   private func look(_ now: Timestamp) {
     guard let time = lookAt, time <= now else { return }
     if damage == nil {
@@ -282,7 +284,7 @@ final class X11CaptureLoop {
     }
   }
 
-  /// Nil when no part of the pointer is seen in the picture.
+  /// The pointer as it appears in the picture; nil when no part of it is in the picture.
   private var pointerInPicture: ShownPointer? {
     guard let cursor, let drawing = cursor.drawing else { return nil }
     let rect = PixelRect(x: drawing.x, y: drawing.y, width: drawing.image.size.width, height: drawing.image.size.height)
@@ -292,10 +294,10 @@ final class X11CaptureLoop {
 
   // MARK: Telling of the pointer
 
-  /// It is told of in the place of being drawn.
+  /// Whether the pointer's position is reported instead of being drawn.
   private var tellsPointer: Bool { teller != nil && drawing?.isDrawn == false }
 
-  /// Takes over what is wanted now. Frames change with the next.
+  /// Applies the present wishes for the pointer. The next frame changes accordingly.
   private func followWishes(_ now: Timestamp) {
     guard cursor != nil else { return }
     let wish = wishes.now

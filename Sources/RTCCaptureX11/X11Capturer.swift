@@ -2,9 +2,9 @@ import RTCCapture
 public import RTCMedia
 import RTCNet
 
-/// What of an X display to capture, and how.
+/// The part of an X display to capture, and how.
 public struct X11CaptureOptions: Hashable, Sendable {
-  /// What of the display is captured.
+  /// The part of the display that is captured.
   public enum Target: Hashable, Sendable {
     /// Everything the display shows, all monitors.
     case screen
@@ -16,14 +16,14 @@ public struct X11CaptureOptions: Hashable, Sendable {
     case window(String)
   }
 
-  /// As in DISPLAY, which nil means.
+  /// The name of the display, as in DISPLAY; nil means the value of DISPLAY.
   public var display: String?
-  /// What of the display is captured.
+  /// The part of the display that is captured.
   public var target: Target
-  /// The pointer is drawn into the picture, or told of in its place.
+  /// Whether the pointer is drawn into the picture, or its position is reported instead.
   public var cursor: Bool
 
-  /// Everything has a default: the whole of DISPLAY, with its pointer.
+  /// Creates options. The defaults are the whole of DISPLAY, with its pointer.
   public init(display: String? = nil, target: Target = .screen, cursor: Bool = true) {
     self.display = display
     self.target = target
@@ -53,7 +53,8 @@ public final class X11Capturer: CursorCapturer {
     self.onNotice = onNotice
   }
 
-  /// Asks the display: one format at the target's present size; empty when the target cannot be captured now.
+  /// The formats that the display offers: one format at the target's present size; empty when the target cannot be
+  /// captured now.
   public var supportedFormats: [VideoFormat] {
     let size = try? X11Connection.visit(display: options.display, greetingLimit: AnswerWatch.halfLimit) {
       connection throws(CaptureError) in
@@ -63,11 +64,11 @@ public final class X11Capturer: CursorCapturer {
     return size.map { [VideoFormat(size: $0, frameRates: 0...240, pixelFormat: .bgra)] } ?? []
   }
 
-  /// True: text that must stay sharp.
+  /// Always true: the pictures hold text that must stay sharp.
   public var isScreencast: Bool { true }
 
-  /// Connects to the display on a thread of its own; the consumer hears there how that went. Of `format` the frame rate counts, in
-  /// pictures a second, 0…1000. Any thread.
+  /// Connects to the display on a thread of its own, and reports the result to the consumer on that thread. Only the
+  /// frame rate of `format` is used, in pictures a second, 0…1000. Any thread may call this.
   public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
     let (options, onNotice, cursor) = (options, onNotice, cursor)
     do throws(CaptureError) {
@@ -79,13 +80,15 @@ public final class X11Capturer: CursorCapturer {
     }
   }
 
-  /// Ends capturing; after it returns the consumer is not called any more. Any thread, any number of times.
+  /// Ends capturing. After it returns, the consumer is not called any more. Any thread may call this, any number of
+  /// times.
   public func stopCapture() { thread.stop() }
 
-  /// As the options have it.
+  /// Whether the options ask for the pointer.
   public var hasCursor: Bool { options.cursor }
 
-  /// Positions come as the pointer moves, at most sixty a second. Any thread.
+  /// Sets the consumer of the pointer's positions, which are reported as the pointer moves, at most sixty a second. Any
+  /// thread may call this.
   public func setCursorConsumer(_ consumer: (any CursorConsumer)?) {
     cursor.change { $0.consumer = consumer }
     thread.wake()

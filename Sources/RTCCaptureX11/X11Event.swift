@@ -1,7 +1,7 @@
 import CX11
 import RTCMedia
 
-/// What the capturer hears from the server; all else is `other`.
+/// An event of the server that the capturer handles; all other events are `other`.
 enum X11Event {
   /// A drawable changed for the first time since its damage was taken; the server's clock in milliseconds.
   case damaged(serverTime: UInt32)
@@ -12,7 +12,7 @@ enum X11Event {
   case resized(xcb_window_t)
   case mapped(xcb_window_t)
   case unmapped(xcb_window_t)
-  /// It lies in another window now.
+  /// The window lies in another window now.
   case reparented(xcb_window_t)
   case destroyed(xcb_window_t)
   case other

@@ -1,14 +1,14 @@
 public import RTCMedia
 
-/// A monitor as RandR knows it.
+/// A monitor, as RandR describes it.
 public struct X11Monitor: Hashable, Sendable {
-  /// Its place in the server's list, from 0.
+  /// The monitor's place in the server's list, from 0.
   public var index: Int
-  /// As RandR names it, such as `HDMI-1`.
+  /// RandR's name of the monitor, such as `HDMI-1`.
   public var name: String
-  /// Where it lies on the screen, in pixels.
+  /// The monitor's place on the screen, in pixels.
   public var rect: PixelRect
-  /// The one that the desktop calls its first.
+  /// Whether the desktop calls this monitor its first.
   public var isPrimary: Bool
 }
 
@@ -16,14 +16,14 @@ public struct X11Monitor: Hashable, Sendable {
 public struct X11Window: Hashable, Sendable {
   /// The X server's number of the window.
   public var id: UInt32
-  /// What its title bar says; may be empty.
+  /// The text of the window's title bar; may be empty.
   public var title: String
-  /// Where it lies on the screen, in pixels, without its border.
+  /// The window's place on the screen, in pixels, without its border.
   public var rect: PixelRect
-  /// It is shown, perhaps under others; false when minimised.
+  /// Whether the window is shown, perhaps under others; false when minimised.
   public var isMapped: Bool
 
-  /// A window as the server tells of it.
+  /// Creates a window from the server's description.
   public init(id: UInt32, title: String, rect: PixelRect, isMapped: Bool) {
     self.id = id
     self.title = title
@@ -31,24 +31,25 @@ public struct X11Window: Hashable, Sendable {
     self.isMapped = isMapped
   }
 
-  /// The number as window tools print it.
+  /// The number in the form that window tools print.
   public var idText: String { "0x" + String(id, radix: 16) }
 }
 
-/// What of an X display can be captured.
+/// The parts of an X display that can be captured.
 public struct X11Screens: Hashable, Sendable {
-  /// Its name, as in DISPLAY.
+  /// The name of the display, as in DISPLAY.
   public var display: String
-  /// Of the whole screen, all monitors, in pixels.
+  /// The size of the whole screen, all monitors, in pixels.
   public var size: PixelSize
-  /// In RandR's order.
+  /// The monitors, in RandR's order.
   public var monitors: [X11Monitor]
-  /// Those that can be captured, as the window manager lists them.
+  /// The windows that can be captured, as the window manager lists them.
   public var windows: [X11Window]
-  /// Why the screen, its monitors and regions cannot be captured, windows alone, as under Wayland; nil when they can be.
+  /// The reason why only windows can be captured, not the screen, its monitors or regions, as under Wayland; nil when
+  /// all can be.
   public var screenRefusal: CaptureError?
 
-  /// Asks `display`, or what DISPLAY names. Blocks for a few round trips to the server.
+  /// Asks `display`, or the display that DISPLAY names. Blocks for a few round trips to the server.
   public static func list(display: String? = nil) throws(CaptureError) -> X11Screens {
     try X11Connection.visit(display: display) { connection throws(CaptureError) in
       guard let size = connection.rootSize() else {
@@ -61,34 +62,34 @@ public struct X11Screens: Hashable, Sendable {
   }
 }
 
-/// What an X display offers to a capturer, for a report to a person.
+/// The features of an X display that a capturer uses, for a report to a person.
 public struct X11Probe: Hashable, Sendable {
   /// An X extension that capturing uses.
   public struct Extension: Hashable, Sendable {
-    /// As the server names it, such as `DAMAGE`.
+    /// The server's name of the extension, such as `DAMAGE`.
     public var name: String
-    /// Nil when the server does not have it.
+    /// The version; nil when the server does not have the extension.
     public var version: String?
-    /// What is lost without it.
+    /// The function that is lost without the extension.
     public var purpose: String
   }
 
-  /// Its name, as in DISPLAY.
+  /// The name of the display, as in DISPLAY.
   public var display: String
-  /// Of the screen, in pixels.
+  /// The size of the screen, in pixels.
   public var size: PixelSize
-  /// Bits of a pixel.
+  /// The number of bits of a pixel.
   public var depth: Int
-  /// Those that capturing uses.
+  /// The extensions that capturing uses.
   public var extensions: [Extension]
-  /// The server can write into memory of this process: false on remote displays.
+  /// Whether the server can write into memory of this process: false on remote displays.
   public var sharesMemory: Bool
-  /// Pixels can be passed on as they are; false when each must be converted.
+  /// Whether pixels can be passed on as they are; false when each must be converted.
   public var isDirect: Bool
-  /// Why the screen cannot be captured, windows alone, as under Wayland; nil when it can be.
+  /// The reason why only windows can be captured, not the screen, as under Wayland; nil when the screen can be.
   public var screenRefusal: CaptureError?
 
-  /// Asks `display`, or what DISPLAY names. Blocks for a few round trips to the server.
+  /// Asks `display`, or the display that DISPLAY names. Blocks for a few round trips to the server.
   public init(display: String? = nil) throws(CaptureError) {
     self = try X11Connection.visit(display: display) { connection throws(CaptureError) in
       try X11Probe(connection)

@@ -1,9 +1,9 @@
 import CX11
 import RTCMedia
 
-/// A target, resolved: where the picture's pixels are read, and where they lie in the window whose changes count.
+/// The resolved target: the drawable with the picture's pixels, and their place in the window whose changes count.
 struct X11Source: Equatable {
-  /// What is read: the root window or the pixmap behind a window.
+  /// The drawable that is read: the root window or the pixmap behind a window.
   var drawable: xcb_drawable_t
   /// The picture's top left corner in `drawable`.
   var origin: Point
