@@ -51,16 +51,19 @@ struct BitModel {
   /// Bytes of a fully detailed macroblock at quantiser 8, by kind.
   private var scale: [Double] = [180, 180, 20, 150, 200, 180]
 
-  /// What a difference of quantisers costs relative to what it costs in new content. Content that was sharp before is
-  /// sharper than the quantiser that moved it last.
+  /// The cost of a difference of quantisers in moved content, relative to its cost in new content. Content that was
+  /// sharp before is sharper than the quantiser of its last movement.
   private var upgrade = 1.0
 
   init(_ curve: Curve = .vp8) { costs = curve.costs }
 
+  /// The cost of new content at a level, relative to quantiser 8.
+  ///
   /// - Parameter level: a quantiser (0…63) or a level of `CodingLevel`.
   func cost(_ level: Int) -> Double { costs[level] }
 
-  /// What is blurred costs what it costs, whatever the sharp picture would have.
+  /// The index in `scale`. Blurred pictures have a scale of their own, as their cost does not depend on that of the
+  /// sharp picture.
   private static func scaleIndex(_ kind: Kind, _ level: Int) -> Int {
     level > CodingLevel.coarsestSharp ? Kind.blurred.rawValue : kind.rawValue
   }
@@ -69,14 +72,14 @@ struct BitModel {
     Self.overhead + scale[Self.scaleIndex(kind, quantizer)] * weight * cost(quantizer)
   }
 
-  /// What it costs to bring a macroblock from quantiser `from` (or from nothing) to `to`.
+  /// The bytes that it takes to bring a macroblock from quantiser `from` (or from nothing) to `to`.
   func refinementBytes(weight: Double, from: UInt8, to: Int) -> Double {
     // A blurred picture spares next to nothing of the sharp one.
     let before = from > CodingLevel.coarsestSharp ? 0 : cost(Int(from))
     return scale[Kind.refinement.rawValue] * weight * max(0.02, cost(to) - before)
   }
 
-  /// What it costs to show moved content at quantiser `to` when it was at `from`.
+  /// The bytes that it takes to show moved content at quantiser `to` when it was at `from`.
   func upgradeBytes(weight: Double, from: Int, to: Int) -> Double {
     upgrade * scale[Kind.fresh.rawValue] * weight * max(0, cost(to) - cost(from))
   }
@@ -86,7 +89,7 @@ struct BitModel {
     range.first { bytes(kind, weight: weight, quantizer: $0) <= budget }
   }
 
-  /// Takes the true size of a frame into account; `predicted` is what this model said of it.
+  /// Learns from the true size of a frame; `predicted` is the size that this model predicted.
   mutating func learn(_ kind: Kind, quantizer: Int, bytes: Int, predicted: Double) {
     let index = Self.scaleIndex(kind, quantizer)
     let ratio = (Double(bytes) + 1 - Self.overhead) / max(1, predicted - Self.overhead)
@@ -106,7 +109,7 @@ struct BitModel {
     }
   }
 
-  /// Learns from a frame of moved content that was also made finer: `predicted` of `bytes` were for that.
+  /// Learns from a frame of moved content that was also made finer: `predicted` of the frame's bytes were for that.
   mutating func learnUpgrade(bytes: Double, predicted: Double) {
     let observed = upgrade * min(4, max(0.25, bytes / max(1, predicted)))
     upgrade = min(1.5, max(0.2, upgrade * 0.5 + observed * 0.5))

@@ -11,7 +11,7 @@ struct BlockTransform {
 
   // MARK: The cosine transform
 
-  /// Coefficients of what is left of the prediction.
+  /// The coefficients of `residual`, the difference between samples and prediction.
   static func forward(_ residual: Matrix) -> Matrix {
     let eight = (residual.0 &* 8, residual.1 &* 8, residual.2 &* 8, residual.3 &* 8)
     let m = transposed(forwardColumns(transposed(forwardColumns(eight))))
@@ -28,7 +28,7 @@ struct BlockTransform {
     )
   }
 
-  /// What decoders make of coefficients, to the bit.
+  /// The samples that decoders compute from the coefficients, exact to the bit.
   static func inverse(_ coefficients: Matrix) -> Matrix {
     let m = transposed(inverseColumns(transposed(inverseColumns(coefficients))))
     return ((m.0 &+ 4) &>> 3, (m.1 &+ 4) &>> 3, (m.2 &+ 4) &>> 3, (m.3 &+ 4) &>> 3)

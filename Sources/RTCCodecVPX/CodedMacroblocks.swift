@@ -1,29 +1,29 @@
-/// The macroblocks of a frame that are more than moved.
+/// The macroblocks of a frame that are coded, not only moved.
 struct CodedMacroblocks {
-  /// How one of them is predicted from those around it.
+  /// The modes in which a macroblock is predicted from the macroblocks around it.
   typealias Intra = (luma: MacroblockCoder.IntraMode, colour: MacroblockCoder.IntraMode)
 
-  /// Of 25 blocks (16 of luma, 4 of each colour, the means of luma) 16 quantised coefficients each, in the order they are
-  /// written.
+  /// The number of levels of a macroblock: of 25 blocks (16 of luma, 4 of each colour, the means of luma) 16 quantised
+  /// coefficients each, in the order in which they are written.
   static let levelCount = 400
 
-  /// For each macroblock of the picture which of the coded ones it is; -1: none.
+  /// The number of each macroblock of the picture among the coded ones; -1 if it is not coded.
   private var numbers: [Int32]
-  /// Nil: predicted from the last frame, by its vector.
+  /// The intra modes of each coded macroblock; nil where it is predicted from the last frame, by its vector.
   private var intra: [Intra?] = []
-  /// Where its levels begin; nil: all are 0.
+  /// The index in `levels` of each coded macroblock's first level; nil where all its levels are 0.
   private var starts: [Int?] = []
-  /// Of those that have any but 0, one after the other.
+  /// The levels of the macroblocks that have any other than 0, one macroblock after the other.
   private(set) var levels: [Int16] = []
 
-  /// None of the `count` macroblocks of a picture.
+  /// Creates a list without any of the `count` macroblocks of a picture.
   init(count: Int) { numbers = Array(repeating: -1, count: count) }
 
-  /// How many there are.
+  /// The number of coded macroblocks.
   var count: Int { intra.count }
-  /// How many have coefficients.
+  /// The number of coded macroblocks with coefficients.
   var filledCount: Int { levels.count / Self.levelCount }
-  /// How many are predicted from those around them.
+  /// The number of coded macroblocks that are predicted from the macroblocks around them.
   var intraCount: Int { intra.count { $0 != nil } }
 
   func intra(_ index: Int) -> Intra? {
@@ -31,7 +31,7 @@ struct CodedMacroblocks {
     return number < 0 ? nil : intra[number]
   }
 
-  /// Where the levels of a macroblock begin; nil without any but 0.
+  /// The index of a macroblock's first level; nil if it is not coded or all its levels are 0.
   func firstLevel(_ index: Int) -> Int? {
     let number = Int(numbers[index])
     return number < 0 ? nil : starts[number]

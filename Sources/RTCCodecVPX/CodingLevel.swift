@@ -6,14 +6,14 @@
 /// either: blurred by 8 and then at quantiser 50 it takes the same in all as at quantiser 50 at once (measured, four
 /// pages).
 enum CodingLevel {
-  /// The coarsest of a picture with all its detail.
+  /// The coarsest level of a picture with all its detail.
   static let coarsestSharp = 63
-  /// A sixteenth of the resolution.
+  /// The coarsest level: a sixteenth of the resolution.
   static let coarsest = 67
 
-  /// What libvpx is told.
+  /// The quantiser that libvpx gets.
   static func quantizer(_ level: Int) -> Int { min(level, coarsestSharp) }
 
-  /// By how much the picture is scaled down and up again before; 1 = not at all.
+  /// The factor by which the picture is scaled down and up again before coding; 1 means not at all.
   static func reduction(_ level: Int) -> Int { 1 << max(0, level - coarsestSharp) }
 }

@@ -1,17 +1,18 @@
-/// The tables of RFC 6386 for what is left to code of a prediction.
+/// The tables of RFC 6386 for the coefficients of the difference from a prediction.
 enum CoefficientProbabilities {
-  /// How many there are: of four kinds of blocks, eight bands, three contexts and eleven questions.
+  /// The number of probabilities: of four kinds of blocks, eight bands, three contexts and eleven questions.
   static let count = 4 * 8 * 3 * 11
 
-  /// Where those of a kind, a band and a context begin.
+  /// The index of the first probability of a kind, a band and a context.
   static func index(_ kind: Int, band: Int, context: Int) -> Int { ((kind * 8 + band) * 3 + context) * 11 }
 
-  /// What they are unless a frame says otherwise (section 13.5), in 256ths, in hexadecimal: a kind and a band in each line.
+  /// The probabilities unless a frame says otherwise (section 13.5), in 256ths. The rows are hexadecimal: a kind and a
+  /// band in each line.
   static let standard: [UInt8] = rows.flatMap { row in
     Array(row.utf8).pairs.map { UInt8(digit($0) << 4 | digit($1)) }
   }
 
-  /// How likely each is not updated (section 13.4).
+  /// The probability that each is not updated (section 13.4), in 256ths.
   static let updates: [UInt8] = {
     var all: [UInt8] = []
     for (ones, probability) in rarelyKept { all += Array(repeating: 255, count: ones) + [probability] }
@@ -55,7 +56,7 @@ enum CoefficientProbabilities {
     "0101ff8080808080808080f401ff8080808080808080ee01ff8080808080808080",
   ]
 
-  /// Those of `updates` that are not 255, and how many that are come before each.
+  /// The values of `updates` other than 255, each with the number of values of 255 before it.
   private static let rarelyKept: [(Int, UInt8)] = [
     (33, 176), (0, 246), (9, 223), (0, 241), (0, 252), (8, 249), (0, 253), (0, 253), (9, 244), (0, 252), (8, 234),
     (0, 254), (0, 254), (8, 253), (11, 246), (0, 254), (8, 239), (0, 253), (0, 254), (8, 254), (1, 254), (9, 248),

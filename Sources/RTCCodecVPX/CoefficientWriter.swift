@@ -65,11 +65,11 @@ struct CoefficientWriter {
     }
   }
 
-  /// In bits.
+  /// The cost of writing `value`, in bits.
   private static func cost(_ value: Bool, _ probability: UInt8) -> Double {
     costs[value ? 256 - Int(probability) : Int(probability)]
   }
 
-  /// Of what is this likely, in 256ths.
+  /// The cost of an answer by its probability in 256ths, in bits.
   private static let costs = (0...256).map { -log2(Double($0) / 256) }
 }

@@ -1,14 +1,14 @@
 import Glibc
 package import RTCMedia
 
-/// The samples of the picture that was coded last, to find in the next one what only moved.
+/// The samples of the picture that was coded last, in which the moved parts of the next picture are searched.
 @safe
 package final class LastPicture {
   private let size: PixelSize
   private let planes: InputPicture
-  /// Of a part of it; nil when no such are known.
+  /// The line hashes of a part of this picture; nil when none are known.
   private var hashes: LineHashes?
-  /// Of the picture that it was compared with last, which may be copied next.
+  /// The line hashes of the picture that this one was compared with last, which may be copied next.
   private var nextHashes: LineHashes?
 
   package init(size: PixelSize) {
@@ -19,7 +19,7 @@ package final class LastPicture {
   /// Says that another picture is to be compared and copied now.
   package func beginPicture() { nextHashes = nil }
 
-  /// Copies macroblocks, all that differ; 0.3 ms for a whole picture of 1080p.
+  /// Copies the given macroblocks; they must include all that differ. It takes 0.3 ms for a whole picture of 1080p.
   /// - Parameters:
   ///   - source: planes of this picture's size.
   ///   - spans: macroblocks, by row.
@@ -49,8 +49,8 @@ package final class LastPicture {
 
   // MARK: What scrolled
 
-  /// By how many lines `rect` of `source` has scrolled since (down counts positive); nil when it has not. A hint, to be
-  /// followed by a comparison of the samples.
+  /// The number of lines by which `rect` of `source` has scrolled since (down counts positive); nil when it has not. A
+  /// hint, to be followed by a comparison of the samples.
   @unsafe
   func scrollDistance(_ source: [VPXPlane], in rect: PixelRect) -> Int? {
     guard rect.width >= 64, rect.height >= 64 else { return nil }
@@ -60,7 +60,7 @@ package final class LastPicture {
     return ScrollSearch.distance(from: old, to: new)
   }
 
-  /// The same for a picture of the same size.
+  /// The number of lines by which `rect` of a picture of the same size has scrolled since, as for planes.
   package func scrollDistance(_ picture: InputPicture, in rect: PixelRect) -> Int? {
     precondition(rect.intersection(PixelRect(size)) == rect && picture.size == size)
     return unsafe scrollDistance(VPXPlane.planes(of: .inputPicture, picture), in: rect)

@@ -2,15 +2,16 @@ import RTCMedia
 
 /// A number for each line of a part of a picture, different for different samples.
 struct LineHashes {
-  /// A line is looked at in so many parts side by side, as something beside what scrolls may change as well.
+  /// The number of parts side by side in which each line is hashed, as something beside the scrolling part may change
+  /// as well.
   static let bands = 4
 
-  /// What the lines are of.
+  /// The rectangle whose lines are hashed.
   let rect: PixelRect
-  /// For each line those of its bands.
+  /// The hashes of each line, one for each band.
   private let values: [SIMD4<UInt64>]
 
-  /// Of a plane within `rect`; 0.2 ms for a 1080p page.
+  /// Hashes the lines of a plane within `rect`; 0.2 ms for a 1080p page.
   @unsafe
   init(_ plane: VPXPlane, _ rect: PixelRect) {
     self.rect = rect
@@ -40,6 +41,6 @@ struct LineHashes {
     hash ^= hash >> 29
   }
 
-  /// Those of one band, from the top.
+  /// The hashes of one band, from the top.
   func band(_ index: Int) -> [UInt64] { values.map { $0[index] } }
 }

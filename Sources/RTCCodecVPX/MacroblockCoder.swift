@@ -1,17 +1,17 @@
-/// Codes macroblocks that are not as they were, each after those left of and above it: predicts, transforms, quantises, and
-/// makes in the reference picture what decoders will.
+/// Codes macroblocks that changed, each after the macroblocks left of and above it. It predicts, transforms and
+/// quantises, and writes into the reference picture the samples that decoders will compute.
 struct MacroblockCoder {
   /// A macroblock as it is written.
   struct Coded {
-    /// Nil: from the last frame, by its vector.
+    /// The intra modes; nil where the macroblock is predicted from the last frame, by its vector.
     var intra: CodedMacroblocks.Intra?
-    /// Of each block 16 quantised coefficients.
+    /// The levels: 16 quantised coefficients of each block.
     var levels = InlineArray<400, Int16>(repeating: 0)
-    /// All levels are 0.
+    /// Whether all levels are 0.
     var isEmpty = true
   }
 
-  /// How a macroblock is predicted from those left of and above it.
+  /// The way in which a macroblock is predicted from the macroblocks left of and above it.
   enum IntraMode: Int, CaseIterable {
     case dc
     case vertical
@@ -110,7 +110,7 @@ struct MacroblockCoder {
   private func predict(_ index: Int, _ mode: IntraMode, _ row: Int, _ column: Int) {
     let side = index == 0 ? 16 : 8
     let mean = mode == .dc ? mean(index, row, column) : 0
-    // What is predicted from lies outside of what is written.
+    // The samples of the prediction lie outside of the block that is written.
     for y in stride(from: row * side, to: (row + 1) * side, by: 4) {
       for x in stride(from: column * side, to: (column + 1) * side, by: 4) {
         target.setBlock(
@@ -119,7 +119,7 @@ struct MacroblockCoder {
     }
   }
 
-  /// Of the samples around a macroblock.
+  /// The mean of the samples around a macroblock.
   private func mean(_ index: Int, _ row: Int, _ column: Int) -> Int32 {
     let side = index == 0 ? 16 : 8
     var sum: Int32 = 0
@@ -130,7 +130,7 @@ struct MacroblockCoder {
     return (sum + Int32(side)) / Int32(2 * side)
   }
 
-  /// What four by four samples of the macroblock that begins at `left` and `top` are predicted to be.
+  /// The prediction of four by four samples of the macroblock that begins at `left` and `top`.
   private func block(
     _ index: Int, _ mode: IntraMode, x: Int, y: Int, _ left: Int, _ top: Int, mean: Int32
   ) -> BlockTransform.Matrix {

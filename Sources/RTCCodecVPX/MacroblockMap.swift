@@ -1,13 +1,13 @@
 import RTCMedia
 
-/// What is known of each 16×16 macroblock: how well it was last coded, and how much detail it holds.
+/// The state of each 16×16 macroblock: how well it was last coded, and how much detail it holds.
 struct MacroblockMap {
   /// The `quality` of a macroblock whose newest pixels were not coded yet.
   static let changed: UInt8 = 255
 
   /// The most `weight` a macroblock of one colour has; an edge may cross it.
   private static let plainWeight: UInt8 = 12
-  /// Neighbours that are looked at: four lines of sixteen samples.
+  /// The number of neighbouring samples that are compared: four lines of sixteen samples.
   private static let mostSimilar = 4 * 15
 
   let size: PixelSize
@@ -15,29 +15,32 @@ struct MacroblockMap {
   let rows: Int
   /// The quantiser (0…63) each macroblock was last coded with, or `changed`.
   private(set) var quality: [UInt8]
-  /// How many macroblocks were not coded since they changed: of `quality` those that are `changed`.
+  /// The number of macroblocks that were not coded since they changed: `quality` is `changed` for them.
   private(set) var changedCount: Int
-  /// The same of what viewers have of the picture that was coded last, whatever changed since.
+  /// The quality of the last coded picture that viewers have of each macroblock, whatever changed since.
   private var shown: [UInt8]
-  /// The detail in each macroblock, 1…255: what it costs to code, relative to others.
+  /// The detail in each macroblock, 1…255: the cost of coding it, relative to other macroblocks.
   private(set) var weight: [UInt8]
-  /// How many of the neighbours that were looked at for that differ but little (`FilmDetector`), 0…`mostSimilar`.
+  /// The number of neighbours in each macroblock that differ but little (`FilmDetector`), 0…`mostSimilar`.
   private var similar: [UInt8]
-  /// 1 where the coming frame is to code, 0 where it keeps what the last one showed.
+  /// 1 where the coming frame codes the macroblock, 0 where it keeps the pixels of the last frame.
   private(set) var active: [UInt8]
   /// The number of the change that last touched each macroblock.
   private var changeNumber: [UInt32]
-  /// The same of what was coded last, which movements take along.
+  /// The number of the change that last touched the coded content of each macroblock. Movements take the number along.
   private var contentNumber: [UInt32]
   private var lastChangeNumber: UInt32 = 0
   /// Macroblocks changed after this number may change again at once and are not worth refining.
   private var refinable: UInt32 = 0
-  /// The plain macroblocks that were coded finely and yet have a colour that is off.
+  /// The plain macroblocks that were coded finely and yet have a wrong colour.
   private var tinted: Set<Int> = []
   /// The order in which macroblocks are refined.
   private let order: [Int]
 
-  /// - Parameter superblock: macroblocks on a side of what the codec codes together, which are refined together.
+  /// Creates a map in which all macroblocks are changed.
+  ///
+  /// - Parameter superblock: the side, in macroblocks, of a square that the codec codes together; its macroblocks are
+  ///   refined together.
   init(size: PixelSize, superblock: Int = 1) {
     self.size = size
     columns = (size.width + 15) / 16
@@ -141,7 +144,7 @@ struct MacroblockMap {
     return (changedCount, Double(sum) / 255)
   }
 
-  /// Of the neighbours in what changed the share that differs but little: what `FilmDetector` asks for.
+  /// The share of neighbours in the changed macroblocks that differ but little, 0…1, for `FilmDetector`.
   var changedSimilarity: Double {
     var sum = 0
     for index in quality.indices where quality[index] == Self.changed { sum &+= Int(similar[index]) }
@@ -286,7 +289,7 @@ struct MacroblockMap {
     return Double(sum) / 255
   }
 
-  /// What was not coded since it changed, and what stands between: macroblocks of the rows that have such.
+  /// The changed macroblocks of each row that has any: the columns from the first to the last, with those between.
   var changedSpans: [(row: Int, columns: Range<Int>)] {
     (0..<rows).compactMap { row in
       let ofRow = quality[row * columns..<(row + 1) * columns]

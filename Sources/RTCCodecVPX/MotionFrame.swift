@@ -139,10 +139,10 @@ struct MotionFrame {
   // MARK: Tables
 
   private static let mostlyFalse: UInt8 = 255
-  /// Of modes within the frame; blocks are never predicted each by itself.
+  /// The probabilities of the modes within the frame; blocks are never predicted each by itself.
   private static let lumaModes: [UInt8] = [112, 86, 140, 255]
   private static let colourModes: [UInt8] = [162, 101, 204]
-  /// The node that follows each, by bit.
+  /// The next node for each node and bit.
   private static let shortTree = [[1, 4], [2, 3], [0, 0], [0, 0], [5, 6], [0, 0], [0, 0]]
   /// The probabilities of a vector's two components (section 17.2) in this frame; 0: not used. Quarters of a line are rare, as
   /// is another column.
@@ -150,7 +150,7 @@ struct MotionFrame {
     128, 128, 128, 0, 0, 0, 128, 254, 0, 254, 254, 128, 128, 128, 128, 128, 128, 160, 200,
   ]
   private static let columnProbabilities: [UInt8] = [254, 0, 254, 254, 254] + Array(repeating: 0, count: 14)
-  /// How likely each of them is not updated.
+  /// The probability that each of them is not updated, in 256ths.
   private static let rowUpdates: [UInt8] = [
     237, 246, 253, 253, 254, 254, 254, 254, 254, 254, 254, 254, 254, 254, 250, 250, 252, 254, 254,
   ]

@@ -1,19 +1,19 @@
 import Glibc
 import RTCMedia
 
-/// Compares macroblocks of a picture with what stood elsewhere in the last one, as long as the owners of both are held.
+/// Compares macroblocks of a picture with another place in the last picture. The owners of both must be held meanwhile.
 @safe
 struct MovedComparison {
   private let size: PixelSize
-  /// Of the picture, and of the last one.
+  /// The planes of luma of the picture and of the last picture.
   private let luma: (VPXPlane, VPXPlane)
   private let colours: ((VPXPlane, VPXPlane), (VPXPlane, VPXPlane))
-  /// How many lines further down the last picture is looked at.
+  /// The number of lines by which the place in the last picture is further down.
   private let vector: Int
 
   /// - Parameters:
-  ///   - source: of a picture of `size`.
-  ///   - last: of one of the same size.
+  ///   - source: the planes of a picture of `size`.
+  ///   - last: the planes of the last picture, of the same size.
   @unsafe
   init(size: PixelSize, source: [VPXPlane], last: [VPXPlane], vector: Int) {
     self.size = size
@@ -22,7 +22,7 @@ struct MovedComparison {
     unsafe colours = ((source[1], last[1]), (source[2], last[2]))
   }
 
-  /// Whether all of a macroblock is as it was.
+  /// Whether a macroblock is equal to the place in the last picture.
   func isSame(_ row: Int, _ column: Int) -> Bool {
     let lines = row * 16..<min(row * 16 + 16, size.height)
     guard lines.lowerBound + vector >= 0, lines.upperBound + vector <= size.height else { return false }
@@ -30,7 +30,7 @@ struct MovedComparison {
     return hasSameColours(row, column)
   }
 
-  /// How many of a macroblock's luma lines are as they were.
+  /// The number of a macroblock's luma lines that are equal to the place in the last picture.
   func sameLines(_ row: Int, _ column: Int) -> Int {
     var count = 0
     for line in row * 16..<min(row * 16 + 16, size.height) {

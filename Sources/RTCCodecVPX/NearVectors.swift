@@ -1,12 +1,12 @@
-/// What the motion vectors around a macroblock say of its own (RFC 6386, section 16.3): in whole lines, as columns do not
-/// move here.
+/// The vectors that the macroblocks around a macroblock suggest for it (RFC 6386, section 16.3), in whole lines, as
+/// columns do not move here.
 struct NearVectors {
-  /// The most and the next likely one; 0 = none.
+  /// The most likely vector, and below the next likely one; 0 means none.
   private(set) var nearest = 0
   private(set) var near = 0
-  /// What a new vector is told as a difference from.
+  /// The vector from which a new vector is coded as a difference.
   private(set) var best = 0
-  /// How much speaks for no movement, `nearest` and `near`.
+  /// The weights that speak for no movement, `nearest` and `near`.
   private var counts = (0, 0, 0)
 
   init(_ field: MotionField, _ row: Int, _ column: Int) {
@@ -23,7 +23,7 @@ struct NearVectors {
     (nearest, near, best) = (clamp(nearest), clamp(near), clamp(best))
   }
 
-  /// The last of three different vectors, which has no other place.
+  /// The last of three different vectors, if there are three.
   private var third = 0
 
   private mutating func count(_ vector: Int?, _ weight: Int) {

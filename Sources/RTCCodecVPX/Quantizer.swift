@@ -1,6 +1,6 @@
 /// Rounds a block's coefficients to steps, and down rather than up, as small ones cost more than they show.
 struct Quantizer {
-  /// Of the first line of coefficients, which begins with the mean, and of the others.
+  /// The rounding of the first line of coefficients, which begins with the mean; and below, of the other lines.
   private let first: Line
   private let rest: Line
 
@@ -10,7 +10,7 @@ struct Quantizer {
     rest = Line(step: SIMD4(repeating: steps.ac))
   }
 
-  /// Writes the levels of `matrix` down, and makes of it what they stand for.
+  /// Writes the levels of `matrix` into `coded`, and replaces `matrix` by the coefficients that they stand for.
   func quantise(_ matrix: inout BlockTransform.Matrix, into coded: inout MacroblockCoder.Coded, block: Int) {
     guard Self.hasAny(matrix) else { return }
     let (a, b, c, d) = (first.levels(matrix.0), rest.levels(matrix.1), rest.levels(matrix.2), rest.levels(matrix.3))
@@ -52,10 +52,10 @@ struct Quantizer {
     return (value ^ sign) &- sign
   }
 
-  /// How four coefficients are rounded.
+  /// The rounding of four coefficients.
   private struct Line {
     let step: SIMD4<Int32>
-    /// What is added before the rest is cut off.
+    /// The number that is added before a quotient is rounded down.
     private let rounding: SIMD4<Int32>
     /// 2³² divided by each step, rounded up: products with numbers below 2²⁰ have the quotient in their high half.
     private let reciprocal: SIMD4<UInt32>

@@ -2,29 +2,34 @@ import RTCMedia
 
 /// Quantisers (0…63) between which frames are coded, by content hint.
 struct QuantizerLimits {
-  /// Visually lossless: about 44 dB of luma on text in VP8; in VP9, for what is off by more than 48 dB when fine.
+  /// The quantiser that is visually lossless: about 44 dB of luma on text in VP8. In VP9 it is for macroblocks that are
+  /// not within 48 dB at `fine`.
   var finest: Int
-  /// Visually lossless for most.
+  /// The quantiser that is visually lossless for most macroblocks.
   var fine: Int
-  /// What plain grounds get whose colour is off: no error is left.
+  /// The quantiser of plain macroblocks with a wrong colour: no error is left.
   var plain: Int { min(2, finest) }
-  /// What a movement gets at best; more would be lost on the eye and cost time.
+  /// The finest quantiser of a movement; a finer one would be lost on the eye and cost time.
   var finestMoving: Int
-  /// Where letters can be read without effort; large pictures are brought there before they become perfect.
+  /// The quantiser at which letters can be read without effort; large pictures are brought to it before they become
+  /// perfect.
   var readable: Int
-  /// Where letters can be read (32 dB of luma on text); on slow links large pictures are brought there first.
+  /// The quantiser at which letters can be read (32 dB of luma on text); on slow links large pictures are brought to it
+  /// first.
   var legible: Int
-  /// What a movement gets at worst; beyond it frames are left out (but for `motion`).
+  /// The coarsest quantiser of a movement; where it does not suffice, frames are left out (but for `motion`).
   var coarsest: Int
-  /// What the first picture after a large change gets at worst while the rate allows; it is improved at once.
+  /// The coarsest quantiser of the first picture after a large change while the rate allows; the picture is improved at
+  /// once.
   var coarsestFirst: Int
-  /// What it gets where the rate does not (a level of `CodingLevel`).
+  /// The coarsest level (of `CodingLevel`) of that first picture where the rate does not allow `coarsestFirst`.
   var coarsestBlurred: Int
 
-  /// Slow steps leave bits and time, and the eye time to read.
+  /// The finest quantiser of a movement. Slow steps may be finer: they leave bits and time, and leave the viewer time
+  /// to read.
   func finestMoving(isSlow: Bool) -> Int { isSlow ? min(finestMoving, finest + 8) : finestMoving }
 
-  /// Of VP8.
+  /// The limits for VP8.
   init(_ settings: VideoEncoderSettings) {
     switch settings.contentHint {
     case .detail: self.init(8, moving: 24, readable: 30, legible: 42, coarsest: 48, first: 57)
@@ -34,8 +39,8 @@ struct QuantizerLimits {
     narrow(settings)
   }
 
-  /// Of VP9. Pages of text, luma in dB by quantiser: 6: 50.7, 8: 48.8, 20: 42, 30: 37, 40: 31.5, 50: 26; red, green and
-  /// blue in 4:4:4 are 5 dB less.
+  /// The limits for VP9. Pages of text have these dB of luma, by quantiser: 6: 50.7, 8: 48.8, 20: 42, 30: 37, 40: 31.5,
+  /// 50: 26. Red, green and blue in 4:4:4 are 5 dB less.
   init(vp9 settings: VideoEncoderSettings) {
     switch settings.contentHint {
     case .detail: self.init(3, moving: 20, readable: 30, legible: 39, coarsest: 50, first: 58)

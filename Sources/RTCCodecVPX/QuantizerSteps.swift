@@ -1,6 +1,6 @@
-/// How coarsely each kind of coefficient is told, by quantiser (RFC 6386, sections 9.6 and 14.1).
+/// The steps of each kind of coefficient, by quantiser (RFC 6386, sections 9.6 and 14.1).
 struct QuantizerSteps {
-  /// Of luma, of its sixteen means, and of colours: the mean, and the rest.
+  /// The steps of luma, of its sixteen means, and of colours: `dc` for the mean, `ac` for the rest.
   let luma: (dc: Int32, ac: Int32)
   let means: (dc: Int32, ac: Int32)
   let colour: (dc: Int32, ac: Int32)

@@ -1,8 +1,8 @@
-/// Which blocks around have coefficients, as their writing depends on it (RFC 6386, section 13.3); and the walk through the
-/// questions that a block's coefficients answer.
+/// The blocks around that have coefficients, as the writing of a block depends on them (RFC 6386, section 13.3); and
+/// the walk through the questions that a block's coefficients answer.
 struct TokenContexts {
-  /// For each column of macroblocks, and for the row at hand, a bit for each block that has coefficients: 4 of luma, 2 of each
-  /// colour, the means.
+  /// For each column of macroblocks, and for the current row, a bit for each block that has coefficients: 4 of luma, 2
+  /// of each colour, the means.
   private var above: [UInt16]
   private var left: UInt16 = 0
 
@@ -10,7 +10,7 @@ struct TokenContexts {
 
   mutating func beginRow() { left = 0 }
 
-  /// A macroblock without coefficients.
+  /// Records a macroblock without coefficients.
   mutating func skip(column: Int) { (above[column], left) = (0, 0) }
 
   /// Answers the questions of a macroblock's coefficients in their order.
@@ -29,8 +29,8 @@ struct TokenContexts {
   }
 
   /// - Parameters:
-  ///   - top: its bit in `upper`, which is of those above.
-  ///   - side: its bit in `left`.
+  ///   - top: the block's bit in `upper`, the bits of the macroblock above.
+  ///   - side: the block's bit in `left`.
   private mutating func block(
     _ levels: Span<Int16>, _ block: Int, kind: Int, first: Int, _ top: Int, _ side: Int, _ upper: inout UInt16,
     _ answers: inout [Token]
@@ -60,10 +60,10 @@ struct TokenContexts {
     }
   }
 
-  /// Of each position 0, 1, 2, 3, 6, 4, 5, 6, 6, 6, 6, 6, 6, 6, 6, 7.
+  /// The band of a position: 0, 1, 2, 3, 6, 4, 5, 6, 6, 6, 6, 6, 6, 6, 6, 7.
   private static func band(_ position: Int) -> Int { Int(0x7666_6666_6546_3210 as UInt64 >> UInt64(position * 4) & 15) }
 
-  /// Section 13.2.
+  /// Answers the questions about the size of a coefficient (section 13.2).
   private static func size(_ size: Int, _ place: Int, _ answers: inout [Token]) {
     answers.append(Token(place + 2, size > 1))
     guard size > 1 else { return }

@@ -1,15 +1,15 @@
 package import RTCMedia
 package import RTCPrimitives
 
-/// VP8 by libvpx, made for screens: changed macroblocks alone are coded, a large change first as finely as the rate
-/// allows, and whatever is coarse is improved while the picture rests, until it is visually lossless.
+/// VP8 by libvpx, made for screens. Only changed macroblocks are coded: a large change first as finely as the rate
+/// allows. Coarse macroblocks are improved while the picture rests, until they are visually lossless.
 ///
-/// The quantiser of every frame is chosen here, not by libvpx: from the bits saved up (`BitBudget`) and the expected
-/// cost (`BitModel`). Of what each macroblock was coded with `MacroblockMap` keeps account.
+/// The quantiser of every frame is chosen here, not by libvpx: from the saved bits (`BitBudget`) and the expected cost
+/// (`BitModel`). `MacroblockMap` records the quantiser that each macroblock was coded with.
 package final class VP8Encoder: VideoEncoder {
   /// Always VP8.
   package let codec = VideoCodec.vp8
-  /// What it encodes by now; `reconfigure` and `setTargetBitrate` change it.
+  /// The settings of the coming frames; `reconfigure` and `setTargetBitrate` change them.
   package private(set) var settings: VideoEncoderSettings
   /// The picture to convert into; another object after `reconfigure` changed the size.
   package private(set) var picture: InputPicture
@@ -19,63 +19,67 @@ package final class VP8Encoder: VideoEncoder {
   private var budget: BitBudget
   private var model = BitModel()
   private var limits: QuantizerLimits
-  /// Of a film in the picture, where frames matter more than sharpness.
+  /// The quantisers for a film in the picture, where frames matter more than sharpness.
   private var filmLimits: QuantizerLimits
   private var film = FilmDetector()
   private var source = EncodeJob.Source.inputPicture
   private var rotation = VideoRotation.none
   private var needsKeyFrame = true
   private var frameCount: UInt64 = 0
-  /// The last try to refine.
+  /// The time of the last attempt to refine.
   private var lastAttempt: Timestamp?
-  /// Until when a movement had better not be interrupted by refinement.
+  /// The time until which a movement had better not be interrupted by refinement.
   private var heldUntil = Timestamp.zero
   private var changes: ChangeHistory
-  /// About the quantiser of what a movement finds in the picture before.
+  /// The approximate quantiser of the content that a movement finds in the picture before.
   private var movingQuality = 63
-  /// When the newest frame was made, unless it repeats the one before: some receivers show a frame only when the next
-  /// begins (aiortc).
+  /// The time at which the newest frame was made, unless it repeats the one before: some receivers show a frame only
+  /// when the next begins (aiortc).
   private var unfollowed: Timestamp?
-  /// Changes were left out since the last frame because what was made before had not left: the rate is not what it was.
+  /// Whether changes were left out since the last frame because earlier frames had not left: the rate is lower than
+  /// expected.
   private var isHeld = false
-  /// When the next picture will have come; nil while none is announced.
+  /// The time by which the next picture will have come; nil while none is announced.
   private var nextPicture: Timestamp?
-  /// When libvpx last searched hard for a movement and found next to nothing: each step of it is new. Nil when it has found
-  /// something since, or when the movement is over.
+  /// The time at which libvpx last searched hard for a movement and found next to nothing, as each step of it is new.
+  /// Nil when it has found something since, or when the movement is over.
   private var vainSearch: Timestamp?
   /// The weight of the changes that were coded last.
   private var codedWeight = 0.0
-  /// What was coded last, to find in the next picture what only moved; nil for `motion`, where next to nothing does.
+  /// The picture that was coded last, in which the moved parts of the next picture are searched; nil for `motion`,
+  /// where next to nothing only moves.
   private var lastPicture: LastPicture?
-  /// Where a picture loses its detail before it is coded; made when it is first needed.
+  /// The picture in which a picture loses its detail before it is coded; made when it is first needed.
   private var blurred: BlurredPicture?
 
   /// A change of more macroblocks than this counts as large: a movement or a new picture, not typing.
   private static let largeChange = 400
-  /// Macroblocks a refinement may code: about 8 ms of work, after which a fresh change can be served.
+  /// The number of macroblocks that a refinement may code: about 8 ms of work, after which a fresh change can be
+  /// served.
   private static let refinementPass = 900
-  /// Steps of a movement that are further apart go farther than libvpx finds at its usual speed.
+  /// The interval from which steps of a movement are long: they go farther than libvpx finds at its usual speed.
   private static let longStep = TimeDelta.milliseconds(150)
-  /// Fewer macroblocks are not worth a frame that says where they come from.
+  /// The least number of moved macroblocks for which a frame with their vectors is worth its bytes.
   private static let leastMoved = 200
-  /// Bytes of such a frame, about.
+  /// The approximate bytes of a frame with vectors.
   private static let motionBytes = 700.0
-  /// Between refinements, so that they neither flood the receiver nor keep the processor busy; and beside a movement, which
-  /// so keeps more than half of the rate.
+  /// The interval between refinements, so that they neither flood the receiver nor keep the processor busy. Beside a
+  /// movement it is longer, so that the movement keeps more than half of the rate.
   private static let refinementInterval = (rest: TimeDelta.milliseconds(30), movement: TimeDelta.milliseconds(90))
-  /// A movement that fills the link leaves something unsent at any time: so much of it keeps no refinement waiting.
+  /// The time of unsent bytes that holds back no refinement: a movement that fills the link leaves something unsent at
+  /// any time.
   private static let movementQueue = TimeDelta.milliseconds(50)
 
-  /// What a picture may take of the rate until the next when nothing is refined between them.
+  /// The part of the rate until the next picture that a picture may take when nothing is refined between them.
   private static let lonelyPart = 0.8
-  /// Pictures that are farther apart leave time for larger refinements between them, and fewer.
+  /// The interval of pictures from which there is time for larger refinements between them, and fewer.
   private static let leisure = TimeDelta.milliseconds(100)
-  /// Before the next picture, little that is coarse waits for more to come together.
+  /// The time for which few coarse macroblocks wait for more to come together, before the next picture.
   private static let littleInterval = TimeDelta.seconds(Int64(1))
-  /// Where libvpx has found nothing, it is not to search hard again for so long.
+  /// The pause after a hard search in which libvpx found nothing.
   private static let searchPause = TimeDelta.seconds(Int64(3))
 
-  /// How long changes may be left out while they can be coded coarsely.
+  /// The longest time that changes may be left out while they can be coded coarsely.
   private static let longestGap = TimeDelta.milliseconds(95)
 
   /// An encoder whose first frame is a key frame; throws `unsupportedSize` for sides outside 1…16,383 pixels.
@@ -243,28 +247,28 @@ package final class VP8Encoder: VideoEncoder {
   /// Nothing changes, as far as is known.
   private func isAtRest(_ now: Timestamp) -> Bool { awaited(now) == nil && changes.isAtRest(now) }
 
-  /// When what changed last may rest; nil: it does.
+  /// The time at which the last change may rest; nil if it rests now.
   private func restBegin(_ now: Timestamp) -> Timestamp? {
     [awaited(now), changes.restBegin].compactMap(\.self).max().flatMap { now < $0 ? $0 : nil }
   }
 
-  /// The next picture is known of, and far enough away for a large refinement.
+  /// Whether the next picture is announced, and is far enough away for a large refinement.
   private func isLeisurely(_ now: Timestamp) -> Bool { changes.frameInterval >= Self.leisure && awaited(now) != nil }
 
-  /// What a refinement takes to be made and sent before the next picture.
+  /// The time to make and send a refinement before the next picture.
   private var passTime: TimeDelta { max(.milliseconds(10), changes.frameInterval / 2 - .milliseconds(10)) }
 
   /// One step in which the resting picture is improved.
   private struct RefinementStage {
     /// Macroblocks coarser than this take part.
     var limit: Int
-    /// What they are brought to.
+    /// The quantiser that the macroblocks are coded with.
     var quantizer: Int
-    /// What all of them take.
+    /// The bytes that all these macroblocks take together.
     var bytes: Double
   }
 
-  /// What to bring the coarse macroblocks to next; nil when nothing is left.
+  /// The next step of refining the coarse macroblocks; nil when nothing is left.
   private func refinementStage(_ now: Timestamp) -> RefinementStage? {
     let weights = map.refinableWeights
     func stage(above limit: Int, to quantizer: Int) -> RefinementStage? {
@@ -276,8 +280,8 @@ package final class VP8Encoder: VideoEncoder {
       return RefinementStage(limit: limit, quantizer: quantizer, bytes: bytes)
     }
     guard let all = stage(above: limits.finest, to: limits.finest) else { return nil }
-    // Far to go: make everything readable before anything becomes perfect, but for what changes now and then beside a
-    // movement: there is always some of it.
+    // If much is coarse, all macroblocks become readable before any becomes perfect. Macroblocks that change now and
+    // then beside a movement are an exception: there are always some of them.
     guard limits.readable > limits.finest, all.bytes > Double(budget.rate.bytes(in: .milliseconds(250))),
       let readable = stage(above: limits.readable, to: limits.readable),
       isAtRest(now) || readable.bytes > passBytes(now) / 4
@@ -451,8 +455,8 @@ package final class VP8Encoder: VideoEncoder {
     heldUntil = now + min(max(interval * 2, changes.frameInterval) + .milliseconds(50), .milliseconds(500))
   }
 
-  /// What moves was coded before; to show it finer than it was is as dear as the difference is when new. When steps
-  /// follow quickly, they are coded coarsely by turns with a fine one instead.
+  /// The expected bytes of a frame. Moving content was coded before, and to show it finer than it was costs as much as
+  /// that difference in new content. When steps follow quickly, coarse ones and a fine one take turns instead.
   private func predictedBytes(_ kind: BitModel.Kind, weight: Double, quantizer: Int, now: Timestamp) -> Double {
     let bytes = model.bytes(kind, weight: weight, quantizer: quantizer)
     guard kind == .moving, !(isNewEachTime && isLeisurely(now)), changes.isSlowMovement || budget.isSlow,
@@ -461,14 +465,15 @@ package final class VP8Encoder: VideoEncoder {
     return bytes + model.upgradeBytes(weight: weight, from: movingQuality, to: quantizer)
   }
 
-  /// Nil when the frame had better be left out.
+  /// The quantiser of the coming frame; nil when the frame had better be left out.
   private func chooseQuantizer(_ kind: BitModel.Kind, weight: Double, now: Timestamp) -> Int? {
     if kind == .fresh, budget.isSlow { return chooseFirstQuantizer(weight: weight, now: now) }
     let share = Double(budget.rate.bitsPerSecond) / 8 / max(1, settings.maxFrameRate)
-    // A part of what is left: a movement that goes on settles at exactly its share of the rate.
+    // Only a part of the bits that are left is used: so a movement that goes on settles at exactly its share of the
+    // rate.
     let part = kind == .moving ? movingPart : 0.9
     let isFilm = kind == .moving && film.isPlaying
-    // No refinement follows a picture that the next makes old: it has the bits, and the time, itself.
+    // No refinement follows a picture that the next one replaces, so the picture gets the bits and the time itself.
     let isAlone = kind == .moving && !isFilm && isNewEachTime && isLeisurely(now)
     let allowed = max(budget.credit * part, isAlone ? share * Self.lonelyPart : share / 2, 1200)
     let finest =
@@ -507,8 +512,8 @@ package final class VP8Encoder: VideoEncoder {
     return fitting ?? (isSaved ? range.upperBound : nil)
   }
 
-  /// The finest that fits into `budget`. Rather than without detail, the picture may take half as much again: what
-  /// moves next is not found in a picture without detail.
+  /// The finest level that fits into `budget`. Rather than lose its detail, the picture may take half as much again:
+  /// the next movement is not found in a picture without detail.
   private func firstQuantizer(
     _ kind: BitModel.Kind, weight: Double, budget: Double, in range: ClosedRange<Int>
   ) -> Int? {
@@ -519,8 +524,8 @@ package final class VP8Encoder: VideoEncoder {
 
   private var coarsestSharp: Int { min(limits.coarsestBlurred, CodingLevel.coarsestSharp) }
 
-  /// What a step of a movement may take of what is saved. The smaller parts leave enough at a time to sharpen what stands
-  /// still beside it: quickly what cannot be read, then the rest.
+  /// The share of the saved bits that a step of a movement may take. The smaller shares leave enough to sharpen what
+  /// stands still beside the movement: quickly the macroblocks that cannot be read, then the rest.
   private var movingPart: Double {
     guard settings.contentHint != .motion, changes.last.map({ heldUntil <= $0 }) ?? true else { return 0.5 }
     map.chooseRefinable(allRests: false)

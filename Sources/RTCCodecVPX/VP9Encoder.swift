@@ -1,16 +1,17 @@
 package import RTCMedia
 package import RTCPrimitives
 
-/// VP9 by libvpx, made for screens, in profile 0 (4:2:0) and 1 (4:4:4): changed macroblocks alone are coded, a large
-/// change first as finely as the rate allows, and whatever is coarse is improved while the picture rests, until it is
+/// VP9 by libvpx, made for screens, in profile 0 (4:2:0) and 1 (4:4:4). Only changed macroblocks are coded: a large
+/// change first as finely as the rate allows. Coarse macroblocks are improved while the picture rests, until they are
 /// visually lossless.
 ///
-/// The quantiser of every frame is chosen here, not by libvpx: from the bits saved up (`BitBudget`) and the expected
-/// cost (`BitModel`). What came of it is measured (`BlockComparison`), so that nothing is coded that nobody would see.
+/// The quantiser of every frame is chosen here, not by libvpx: from the saved bits (`BitBudget`) and the expected cost
+/// (`BitModel`). The result is measured (`BlockComparison`), so that no difference is coded that a viewer would not
+/// see.
 package final class VP9Encoder: VideoEncoder {
   /// Always VP9.
   package let codec = VideoCodec.vp9
-  /// What it encodes by now; `reconfigure` and `setTargetBitrate` change it.
+  /// The settings of the coming frames; `reconfigure` and `setTargetBitrate` change them.
   package private(set) var settings: VideoEncoderSettings
   /// The picture to convert into; another object after `reconfigure` changed the size or the chroma.
   package private(set) var picture: InputPicture
@@ -20,31 +21,33 @@ package final class VP9Encoder: VideoEncoder {
   private var budget: BitBudget
   private var model: BitModel
   private var limits: QuantizerLimits
-  /// Of a film in the picture, where frames matter more than sharpness.
+  /// The quantisers for a film in the picture, where frames matter more than sharpness.
   private var filmLimits: QuantizerLimits
   private var film = FilmDetector()
   private var source = EncodeJob.Source.inputPicture
   private var rotation = VideoRotation.none
   private var needsKeyFrame = true
   private var frameCount: UInt64 = 0
-  /// The last try to refine.
+  /// The time of the last attempt to refine.
   private var lastAttempt: Timestamp?
   private var changes: ChangeHistory
-  /// About the quantiser of what a movement finds in the picture before.
+  /// The approximate quantiser of the content that a movement finds in the picture before.
   private var movingQuality = 63
   /// The weight of the changes that were coded last.
   private var codedWeight = 0.0
-  /// When the newest frame was made, unless it repeats the one before: some receivers show a frame only when the next
-  /// begins (aiortc).
+  /// The time at which the newest frame was made, unless it repeats the one before: some receivers show a frame only
+  /// when the next begins (aiortc).
   private var unfollowed: Timestamp?
   /// The number of the newest frame of the lowest layer.
   private var baseNumber: UInt64 = 0
-  /// The newest frame is of the upper layer: what it changed is not in the picture that the next is predicted from.
+  /// Whether the newest frame is of the upper layer: its changes are not in the picture that the next one is predicted
+  /// from.
   private var endsInUpperLayer = false
-  /// Changes were left out since the last frame because what was made before had not left: the rate is not what it was.
+  /// Whether changes were left out since the last frame because earlier frames had not left: the rate is lower than
+  /// expected.
   private var isHeld = false
 
-  /// libvpx codes 64×64 pixels together.
+  /// The side, in macroblocks, of the 64×64 pixels that libvpx codes together.
   private static let superblock = 4
   /// A change of more macroblocks than this counts as large: a movement or a new picture, not typing.
   private static let largeChange = 400
@@ -220,13 +223,13 @@ package final class VP9Encoder: VideoEncoder {
   private struct RefinementStage {
     /// Macroblocks coarser than this take part.
     var limit: Int
-    /// What they are brought to.
+    /// The quantiser that the macroblocks are coded with.
     var quantizer: Int
-    /// What all of them take.
+    /// The bytes that all these macroblocks take together.
     var bytes: Double
   }
 
-  /// What to bring the coarse macroblocks to next; nil when nothing is left.
+  /// The next step of refining the coarse macroblocks; nil when nothing is left.
   private func refinementStage(_ now: Timestamp) -> RefinementStage? {
     let weights = map.refinableWeights
     func stage(above limit: Int, to quantizer: Int) -> RefinementStage? {
@@ -295,14 +298,15 @@ package final class VP9Encoder: VideoEncoder {
     return film.isPlaying
   }
 
-  /// What moves was coded before; to show it finer than it was is as dear as the difference is when new.
+  /// The expected bytes of a frame. Moving content was coded before, and to show it finer than it was costs as much as
+  /// that difference in new content.
   private func predictedBytes(_ kind: BitModel.Kind, weight: Double, quantizer: Int) -> Double {
     let bytes = model.bytes(kind, weight: weight, quantizer: quantizer)
     guard kind == .moving, quantizer < movingQuality else { return bytes }
     return bytes + model.upgradeBytes(weight: weight, from: movingQuality, to: quantizer)
   }
 
-  /// Nil when the frame had better be left out.
+  /// The quantiser of the coming frame; nil when the frame had better be left out.
   private func chooseQuantizer(_ kind: BitModel.Kind, weight: Double, now: Timestamp) -> Int? {
     if kind == .fresh, budget.isSlow { return chooseFirstQuantizer(weight: weight) }
     let share = Double(budget.rate.bitsPerSecond) / 8 / max(1, settings.maxFrameRate)
@@ -327,8 +331,8 @@ package final class VP9Encoder: VideoEncoder {
     return chooseLeanQuantizer(kind, weight: weight, now: now)
   }
 
-  /// What a step of a movement may take of what is saved. The smaller parts leave enough at a time to sharpen what stands
-  /// still beside it: quickly what cannot be read, then the rest.
+  /// The share of the saved bits that a step of a movement may take. The smaller shares leave enough to sharpen what
+  /// stands still beside the movement: quickly the macroblocks that cannot be read, then the rest.
   private var movingPart: Double {
     let isSaved = budget.credit >= budget.capacity * 0.8
     guard settings.contentHint != .motion else { return isSaved ? 0.9 : 0.5 }
@@ -339,7 +343,8 @@ package final class VP9Encoder: VideoEncoder {
     return coarsest > limits.readable ? 0.25 : 0.35
   }
 
-  /// Coarser than a movement should be: leaving out more of it makes the rest dearer, as each step grows.
+  /// The quantiser of a step that becomes coarser than a movement should be: if more steps are left out, the others
+  /// become dearer, as each grows.
   private func chooseLeanQuantizer(_ kind: BitModel.Kind, weight: Double, now: Timestamp) -> Int? {
     let gap = changes.last.map { now - $0 } ?? Self.longestGap
     let isSaved = budget.credit >= budget.capacity * 0.8
@@ -470,7 +475,7 @@ package final class VP9Encoder: VideoEncoder {
     }
   }
 
-  /// What was said to have changed and looks as viewers have it has not.
+  /// Records macroblocks as unchanged that were reported as changed and yet look as viewers have them.
   private func dismissUnchanged() {
     // The newest picture is not what the next is predicted from.
     guard !endsInUpperLayer else { return }
@@ -484,8 +489,8 @@ package final class VP9Encoder: VideoEncoder {
     }
   }
 
-  /// Finds what needs no refinement, however coarsely it was coded, and what does for being coded, or filtered at its
-  /// edge, along with its neighbours.
+  /// Finds macroblocks that need no refinement, however coarsely they were coded, and macroblocks that need it because
+  /// they were coded, or filtered at their edge, along with their neighbours.
   private func measure(quantizer: UInt8) {
     let finest = UInt8(limits.finest)
     compare { comparison in
