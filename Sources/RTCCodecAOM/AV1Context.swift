@@ -10,11 +10,11 @@ import RTCWire
 /// decoded picture keeps it bit for bit, within whole superblocks (64×64).
 @safe
 package final class AV1Context: BlockCoder {
-  /// What holds for a context's whole life.
+  /// The settings that hold for a context's whole life.
   private struct Format: Hashable {
     var size: PixelSize
     var chroma: ChromaSampling
-    /// Of limited range.
+    /// The matrix of the samples, which are of limited range.
     var matrix: ColorSpace.Matrix
     var contentHint: ContentHint
     var threads: Int
@@ -31,15 +31,15 @@ package final class AV1Context: BlockCoder {
   private var frames: aom_codec_pts_t = 0
   private var hasPalette = true
 
-  /// References other than the last frame would double the search.
+  /// The flags that switch off all references but the last frame: others would double the search.
   private static let lastAlone =
     AOM_EFLAG_NO_REF_LAST2 | AOM_EFLAG_NO_REF_LAST3 | AOM_EFLAG_NO_REF_GF | AOM_EFLAG_NO_REF_ARF
     | AOM_EFLAG_NO_REF_BWD | AOM_EFLAG_NO_REF_ARF2
 
-  /// Deblocking and directional enhancement, which also touch what is not coded.
+  /// Whether the context has deblocking and directional enhancement, which also change blocks that are not coded.
   package var hasFilters: Bool { format.contentHint == .motion }
 
-  /// Throws `unsupportedSize` for sides outside 1…16,383 pixels.
+  /// Creates a context. Throws `unsupportedSize` for sides outside 1…16,383 pixels.
   package init(_ settings: VideoEncoderSettings, _ matrix: ColorSpace.Matrix) throws(VideoEncoderError) {
     let format = Format(settings, matrix)
     guard (1...16383).contains(format.size.width), (1...16383).contains(format.size.height) else {
@@ -80,7 +80,7 @@ package final class AV1Context: BlockCoder {
     unsafe context.deallocate()
   }
 
-  /// Whether it is made for these.
+  /// Whether the context can go on with these settings.
   package func suits(_ settings: VideoEncoderSettings, _ matrix: ColorSpace.Matrix) -> Bool {
     format == Format(settings, matrix)
   }
@@ -105,8 +105,9 @@ package final class AV1Context: BlockCoder {
     try describeColour()
   }
 
-  /// Tools that cost time and buy screens nothing: without them a key frame of 1080p text takes half the time at the same
-  /// size. Copies within a frame (intra block copy) make no difference at these speeds.
+  /// The tools that are switched off, as they cost time and gain nothing for screens: without them a key frame of 1080p
+  /// text takes half the time at the same size. Copies within a frame (intra block copy) make no difference at these
+  /// speeds.
   private static let unused = [
     AV1E_SET_ENABLE_INTRABC, AV1E_SET_ENABLE_OBMC, AV1E_SET_ENABLE_GLOBAL_MOTION, AV1E_SET_ENABLE_WARPED_MOTION,
     AV1E_SET_ENABLE_REF_FRAME_MVS, AV1E_SET_ENABLE_ORDER_HINT, AV1E_SET_ENABLE_TPL_MODEL, AV1E_SET_DELTAQ_MODE,
@@ -115,7 +116,8 @@ package final class AV1Context: BlockCoder {
     AV1E_SET_ENABLE_RECT_PARTITIONS,
   ]
 
-  /// Speed 10 takes as many bytes as 9, and 6 % more than 8 in half its time (1080p pages); small pictures have the time.
+  /// The speed of libaom for pictures of `size`. Speed 10 takes as many bytes as 9, and 6 % more than 8 in half its
+  /// time (1080p pages). Small pictures leave time for a slower one.
   private static func speed(_ size: PixelSize) -> Int {
     switch size.width * size.height {
     case ...(640 * 360): 8
@@ -124,8 +126,8 @@ package final class AV1Context: BlockCoder {
     }
   }
 
-  /// Screens are sRGB; the matrix and the range are what the samples were made with. Where a quarter of the chroma samples
-  /// lies, in the middle of four pixels, AV1 has no word for.
+  /// Describes the colours in the stream. Screens are sRGB; the matrix and the range are those of the samples. AV1
+  /// cannot express where the chroma samples of 4:2:0 lie here, in the middle of four pixels.
   private func describeColour() throws(VideoEncoderError) {
     let matrix = format.matrix == .bt709 ? AOM_CICP_MC_BT_709 : AOM_CICP_MC_BT_601
     try set(AV1E_SET_COLOR_PRIMARIES, Int(AOM_CICP_CP_BT_709.rawValue))
@@ -135,16 +137,16 @@ package final class AV1Context: BlockCoder {
     try set(AV1E_SET_CHROMA_SAMPLE_POSITION, Int(AOM_CSP_UNKNOWN.rawValue))
   }
 
-  /// Blocks of few colours are coded as such: sharper for the bytes, but twice the time of a key frame and, where it is
-  /// coarser than this, up to three times its bytes.
+  /// The coarsest quantiser at which blocks of few colours are coded as palettes. Palettes are sharper for the bytes,
+  /// but a key frame takes twice the time and, at coarser quantisers, up to three times the bytes.
   private static let coarsestPalette = 48
 
   /// Codes a picture of the format's size and sampling.
   ///
   /// - Parameters:
-  ///   - quantizer: 1 (finest) … 63. At 0, lossless, libaom 3.6 gives frames that do not decode to what they should.
-  ///   - kept: is not needed: where nothing differs libaom finds nothing to code.
-  ///   - movement: nor is this.
+  ///   - quantizer: 1 (finest) … 63. At 0, lossless, libaom 3.6 gives frames that decode to wrong samples.
+  ///   - kept: not used: where nothing differs, libaom finds nothing to code.
+  ///   - movement: not used.
   package func encode(
     _ picture: InputPicture, quantizer: Int, keyFrame: Bool, kept: [Bool], movement: BlockMovement
   ) throws(VideoEncoderError) -> CodedPicture {

@@ -6,23 +6,23 @@ package import RTCMedia
 package typealias AV1Encoder = BlockEncoder<AV1Context>
 
 extension BlockEncoder where Coder == AV1Context {
-  /// Name and version of the library, such as `libaom 3.6.0`.
+  /// The name and version of the library, such as `libaom 3.6.0`.
   package static var library: String { "libaom " + (unsafe String(cString: aom_codec_version_str())) }
 }
 
-/// What `BlockEncoder` is to know of libaom.
+/// The properties of libaom that `BlockEncoder` needs.
 extension AV1Context {
-  /// Always AV1.
+  /// The codec, always AV1.
   package static let codec = VideoCodec.av1
-  /// 0, lossless, is left out.
+  /// The range of quantisers. 0, lossless, is left out.
   package static let scale = 1...63
-  /// Superblocks of 64×64.
+  /// The side of a superblock of 64×64 pixels, in blocks.
   package static let group = 4
-  /// A block takes 25–40 µs.
+  /// The number of blocks that one refinement may code; a block takes 25–40 µs.
   package static let refinementPass = 800
 
-  /// 49 dB of luma on text and, in 4:4:4, 44 dB of red, green and blue at the finest; 39 dB where letters can be read without
-  /// effort, 31 dB where they can be read.
+  /// The quantisers by content hint. The finest has 49 dB of luma on text and, in 4:4:4, 44 dB of red, green and blue.
+  /// Letters can be read without effort at 39 dB, and can be read at 31 dB.
   package static func goals(_ settings: VideoEncoderSettings) -> QuantizerGoals {
     let isFull = settings.chroma == .full
     func still(_ finest: Int, moving: Int, readable: Int, coarsest: Int) -> QuantizerGoals {
@@ -40,7 +40,7 @@ extension AV1Context {
     return goals.limited(to: settings.quantizerRange, of: scale)
   }
 
-  /// Relative to quantiser 10; measured on a page of coloured text.
+  /// The cost of new content, relative to quantiser 10; measured on a page of coloured text.
   package static func costs(_ chroma: ChromaSampling) -> CostTable {
     CostTable(
       curve: [
@@ -48,6 +48,6 @@ extension AV1Context {
       ], usual: chroma == .full ? 260 : 130)
   }
 
-  /// Any size goes.
+  /// The size itself, as AV1 codes any size.
   package static func codedSize(_ size: PixelSize, _ chroma: ChromaSampling) -> PixelSize { size }
 }

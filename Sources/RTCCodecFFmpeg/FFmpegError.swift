@@ -1,8 +1,8 @@
 internal import CFFmpeg
 
-/// What an FFmpeg library said no with.
+/// An error of an FFmpeg library.
 package struct FFmpegError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The library's own number.
+  /// The library's error number.
   package let status: Int32
   /// The call that failed.
   package let call: String

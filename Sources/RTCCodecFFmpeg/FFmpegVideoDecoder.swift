@@ -5,17 +5,17 @@ internal import RTCWire
 /// H.264, AV1 and the other codecs by FFmpeg's libraries (AV1: dav1d), for pictures that come over the network: each is
 /// decoded as soon as it is there, in memory of FFmpeg's own. Used by one thread at a time.
 package final class FFmpegVideoDecoder: VideoDecoder {
-  /// The codec that it was made for.
+  /// The codec that the decoder was made for.
   package let codec: VideoCodec
-  /// What the samples of the last picture mean; nil when the bitstream does not say, then BT.601 is assumed.
+  /// The colour space of the last picture's samples; nil when the bitstream does not say, then BT.601 is assumed.
   package private(set) var colorSpace: ColorSpace?
   private let context: UnsafeMutablePointer<AVCodecContext>
   private let maker = PictureMaker(ledger: PictureLedger())
   private var isInStep = false
-  /// Outlives the context.
+  /// The memory of the pictures. It outlives the context.
   private let store: FrameStore?
 
-  /// Larger pictures are refused: 8K still goes.
+  /// The most pixels of a picture, 8K; larger pictures are refused.
   private static let mostPixels: Int64 = 7_680 * 4_320
 
   /// Loads what converting may need, for a process that cannot open files later; `init` loads the rest. Libraries of
@@ -163,7 +163,7 @@ package final class FFmpegVideoDecoder: VideoDecoder {
 }
 
 extension FFmpegVideoDecoder {
-  /// What the installed libraries of FFmpeg decode of `codecs`.
+  /// The decoders of the installed FFmpeg libraries for `codecs`.
   package static func factories(of codecs: [VideoCodec] = [.h264, .av1]) -> [VideoCodec: VideoDecoderFactory] {
     var factories: [VideoCodec: VideoDecoderFactory] = [:]
     for codec in codecs where Self.codecs.contains(codec) { factories[codec] = factory(of: codec) }

@@ -8,7 +8,7 @@ package final class FrameStore: Sendable {
   private let source: any DecoderMemory
   private let free = Mutex<[(address: UInt, size: Int)]>([])
   private static let kept = 4
-  /// What SIMD code may read past the end of a plane.
+  /// The number of bytes that SIMD code may read past the end of a plane.
   private static let margin = 128
 
   /// - Parameter source: where the memory comes from.

@@ -1,12 +1,13 @@
 package import CFFmpeg
 package import RTCMedia
 
-/// What a picture's samples mean.
+/// The meaning of a picture's samples: the matrix and the range.
 package struct PictureColor: Hashable {
   package let matrix: AVColorSpace
   package let isFullRange: Bool
 
-  /// `height` decides where a file does not say: 720 rows and more are high definition.
+  /// Creates the meaning from a file's values. `height` decides where the file gives no matrix: 720 rows and more are
+  /// high definition.
   package init(matrix: AVColorSpace, range: AVColorRange, height: Int) {
     switch matrix {
     case AVCOL_SPC_UNSPECIFIED, AVCOL_SPC_RESERVED, AVCOL_SPC_RGB, AVCOL_SPC_YCGCO:
@@ -16,7 +17,7 @@ package struct PictureColor: Hashable {
     isFullRange = range == AVCOL_RANGE_JPEG
   }
 
-  /// What a frame is said to be when it is handed over.
+  /// The colour space that a frame has when it is delivered.
   package var delivered: ColorSpace {
     switch matrix {
     case AVCOL_SPC_BT470BG, AVCOL_SPC_SMPTE170M, AVCOL_SPC_FCC, AVCOL_SPC_SMPTE240M: .bt601Limited
@@ -24,7 +25,7 @@ package struct PictureColor: Hashable {
     }
   }
 
-  /// True when samples can be handed over as they are.
+  /// Whether samples can be delivered as they are.
   package var isDeliverable: Bool {
     guard !isFullRange else { return false }
     return switch matrix {

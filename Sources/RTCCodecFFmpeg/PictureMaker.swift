@@ -95,7 +95,7 @@ package final class PictureMaker {
   }
 }
 
-/// What is to be known of a pixel format of FFmpeg's.
+/// The properties of a pixel format of FFmpeg.
 package struct SourceFormat {
   let format: AVPixelFormat
 

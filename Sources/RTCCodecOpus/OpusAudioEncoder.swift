@@ -3,7 +3,7 @@ package import RTCMedia
 
 /// Opus by libopus, encoding. Used by one thread at a time.
 @safe package final class OpusAudioEncoder: AudioEncoder {
-  /// What it encodes by now; `reconfigure` changes it.
+  /// The settings of the coming packets; `reconfigure` changes them.
   package private(set) var settings: AudioEncoderSettings
 
   private var encoder: OpaquePointer

@@ -2,7 +2,7 @@
 package enum WebPError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The rectangle is empty, outside of the picture or larger than WebP takes (16,383 pixels), or the pixels are not BGRA.
   case unusablePicture
-  /// What libwebp says (`WebPEncodingError`); 1 and 2 are out of memory.
+  /// An error of libwebp (`WebPEncodingError`); 1 and 2 mean out of memory.
   case library(Int)
 
   package var description: String {

@@ -9,23 +9,23 @@
   package typealias H264Encoder = BlockEncoder<X264Context>
 
   extension BlockEncoder where Coder == X264Context {
-    /// Name and version of the library, such as `libx264 0.164.3095 baee400`.
+    /// The name and version of the library, such as `libx264 0.164.3095 baee400`.
     package static var library: String { "libx264 " + X264_POINTVER }
   }
 
-  /// What `BlockEncoder` is to know of libx264.
+  /// The properties of libx264 that `BlockEncoder` needs.
   extension X264Context {
-    /// Always H.264.
+    /// The codec, always H.264.
     package static let codec = VideoCodec.h264
-    /// 0 is lossless in High 4:4:4 Predictive alone, and left out.
+    /// The range of quantisers. 0 is left out: it is lossless in High 4:4:4 Predictive alone.
     package static let scale = 1...51
-    /// Macroblocks by themselves.
+    /// The side of a group: macroblocks are coded by themselves.
     package static let group = 1
-    /// A macroblock takes about 10 µs.
+    /// The number of macroblocks that one refinement may code; a macroblock takes about 10 µs.
     package static let refinementPass = 2400
 
-    /// 49 dB of luma on text and, in 4:4:4, 44 dB of red, green and blue at the finest; 38 dB where letters can be read
-    /// without effort, 31 dB where they can be read.
+    /// The quantisers by content hint. The finest has 49 dB of luma on text and, in 4:4:4, 44 dB of red, green and
+    /// blue. Letters can be read without effort at 38 dB, and can be read at 31 dB.
     package static func goals(_ settings: VideoEncoderSettings) -> QuantizerGoals {
       let isFull = settings.chroma == .full
       func still(_ finest: Int, moving: Int, readable: Int, coarsest: Int) -> QuantizerGoals {
@@ -42,7 +42,7 @@
       return goals.limited(to: settings.quantizerRange, of: scale)
     }
 
-    /// Relative to quantiser 10; measured on a page of coloured text.
+    /// The cost of new content, relative to quantiser 10; measured on a page of coloured text.
     package static func costs(_ chroma: ChromaSampling) -> CostTable {
       CostTable(
         curve: [
@@ -51,7 +51,7 @@
         ], usual: chroma == .full ? 560 : 380)
     }
 
-    /// Cropping of 4:2:0 goes by two pixels, so odd sides have one more.
+    /// The size with one pixel more on odd sides in 4:2:0, whose cropping goes by two pixels.
     package static func codedSize(_ size: PixelSize, _ chroma: ChromaSampling) -> PixelSize {
       guard chroma == .quarter else { return size }
       return PixelSize(width: (size.width + 1) / 2 * 2, height: (size.height + 1) / 2 * 2)

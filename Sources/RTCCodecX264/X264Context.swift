@@ -3,20 +3,20 @@
   package import RTCBlockCoding
   package import RTCMedia
 
-  /// The owner of one libx264 encoder: every frame is coded with the quantiser it is told.
+  /// The owner of one libx264 encoder. It codes every frame with the quantiser that the caller gives.
   ///
-  /// Macroblocks that are kept are marked constant and given quantiser 51: libx264 then skips them without a look, as long as
-  /// the quantiser they were analysed with the last time was not coarser, and that is 51 again. Where the motion around
-  /// them makes a skip mean something else, they are coded as they were, without a residual, as the picture given shows
-  /// there what viewers have. Without deblocking they so stay bit for bit.
+  /// Kept macroblocks are marked constant and get quantiser 51. libx264 then skips them without analysis, as long as
+  /// the quantiser of their last analysis was not coarser, and that is 51 again. Where the motion around them makes a
+  /// skip mean something else, they are coded as they were, without a residual, because the given picture shows there
+  /// the pixels that viewers have. So without deblocking they stay bit for bit.
   @safe
   package final class X264Context: BlockCoder {
-    /// What holds for a context's whole life.
+    /// The settings that hold for a context's whole life.
     private struct Format: Hashable {
-      /// Of the coded picture.
+      /// The size of the coded picture.
       var size: PixelSize
       var chroma: ChromaSampling
-      /// Of limited range.
+      /// The matrix of the samples, which are of limited range.
       var matrix: ColorSpace.Matrix
       var contentHint: ContentHint
       var threads: Int
@@ -29,35 +29,38 @@
     }
 
     private let format: Format
-    /// Ten times the level of the stream.
+    /// The level of the stream, times ten.
     private let level: Int
-    /// Nil only where `init` throws; closed in `deinit` alone, after the last call.
+    /// The encoder. It is nil only where `init` throws, and is closed in `deinit` alone, after the last call.
     private var encoder: OpaquePointer?
-    /// The last error's words. libx264 writes there during calls on `encoder`, and it is read after them alone.
+    /// The text of the last error. libx264 writes it during calls on `encoder`, and it is read only after them.
     private let message: UnsafeMutablePointer<CChar>
-    /// For each macroblock what libx264 reads during a call; it keeps the addresses and reads nothing there between calls.
+    /// The flag of each macroblock that libx264 reads during a call. libx264 keeps the address and reads nothing there
+    /// between calls.
     private let infos: UnsafeMutablePointer<UInt8>
-    /// Likewise.
+    /// The quantiser offset of each macroblock, read in the same way.
     private let offsets: UnsafeMutablePointer<Float>
     private let count: Int
-    /// The last call's: the planes are libx264's, and hold what decoders have until the next call.
+    /// The output picture of the last call. Its planes belong to libx264, and hold the decoders' pixels until the next
+    /// call.
     private var shown: x264_picture_t
     private var frames: Int64 = 0
-    /// Of the last picture.
+    /// The movement of the last picture.
     private var movement = BlockMovement.unknown
     /// The rows and columns that the search reaches.
     private var reach = X264Context.usualReach
-    /// With no more than libx264's hexagons, from where the neighbours and the last picture's blocks came from.
+    /// Whether the search uses libx264's hexagons alone, from the vectors of the neighbours and of the last picture's
+    /// blocks.
     private var isSearchNear = false
 
-    /// The furthest that is looked at, in rows and columns, where nothing is known.
+    /// The usual reach of the search, in rows and columns, where no movement is known.
     private static let usualReach = 64
 
-    /// The coarsest, which what is kept is given.
+    /// The coarsest quantiser, which kept macroblocks get.
     private static let coarsest = 51
 
-    /// Throws `unsupportedSize` for sides outside 1…16,384 pixels, and for pictures of more than 139,264 macroblocks, which
-    /// no level has.
+    /// Creates a context. Throws `unsupportedSize` for sides outside 1…16,384 pixels, and for pictures of more than
+    /// 139,264 macroblocks, which no level allows.
     package init(_ settings: VideoEncoderSettings, _ matrix: ColorSpace.Matrix) throws(VideoEncoderError) {
       let size = settings.size
       guard (1...16384).contains(size.width), (1...16384).contains(size.height), let level = Self.level(settings) else {
@@ -86,18 +89,20 @@
       unsafe offsets.deallocate()
     }
 
-    /// Whether it is made for these. A level that is higher than need be stays: another would cost a key frame.
+    /// Whether the context can go on with these settings. A higher level than necessary is kept: another one would cost
+    /// a key frame.
     package func suits(_ settings: VideoEncoderSettings, _ matrix: ColorSpace.Matrix) -> Bool {
       guard format == Format(settings, matrix), let needed = Self.level(settings) else { return false }
       return needed <= level
     }
 
-    /// Deblocking, which also touches what is not coded.
+    /// Whether the context has deblocking, which also changes macroblocks that are not coded.
     package var hasFilters: Bool { format.contentHint == .motion }
 
     private static func macroblocks(_ size: PixelSize) -> Int { (size.width + 15) / 16 * ((size.height + 15) / 16) }
 
-    /// The lowest level from 3.1 on, which all viewers say they decode, that takes these; nil where none takes the size.
+    /// The lowest level for these settings, from 3.1 on, which all viewers say they decode; nil where no level takes
+    /// the size.
     private static func level(_ settings: VideoEncoderSettings) -> Int? {
       let count = macroblocks(settings.size)
       let kilobits = Int32(clamping: settings.targetBitrate.bitsPerSecond / 1000)
