@@ -8,7 +8,7 @@ import RTCPrimitives
 package struct ChildProgram: Hashable, Sendable {
   /// The path of the program.
   package var executable: String
-  /// What the program is given on its command line, after its name.
+  /// The words of the command line, after the program's name.
   package var arguments: [String]
 
   package init(executable: String, arguments: [String]) {
@@ -16,11 +16,12 @@ package struct ChildProgram: Hashable, Sendable {
     self.arguments = arguments
   }
 
-  /// Starts the program, by the launcher of this process if there is one: then `arguments` begin with a role of the launcher's,
-  /// which has its own environment. It has standard error, which is its standard output too, the connection, and no other descriptors.
+  /// Starts the program. If this process has a launcher, the launcher starts it: then `arguments` begin with one of the
+  /// launcher's roles, which has its own environment. The program gets standard error, which is its standard output
+  /// too, the connection, and no other descriptors.
   /// - Parameters:
-  ///   - environment: all that it is told of this program's, each as `NAME=value`.
-  ///   - name: of the child, as an error says it: "The plugin's process".
+  ///   - environment: the whole environment of the program, each variable as `NAME=value`.
+  ///   - name: the child's name in errors: "The plugin's process".
   package func start(environment: [String], name: String) throws(SystemError) -> ChildProcess {
     var ends: [Int32] = [-1, -1]
     let status = unsafe clinux_message_pair(&ends)
@@ -55,10 +56,10 @@ package struct ChildProgram: Hashable, Sendable {
 
 /// A child that was started, and our end of its connection. Somebody must wait for its end, once: `end(within:)`.
 package struct ChildProcess: Sendable {
-  /// Not yet waited for, so the number is no other process's.
+  /// The process number. The child was not waited for yet, so the number belongs to no other process.
   package var process: Int32
   package var socket: MessageSocket
-  /// The launcher's channel for this child; nil: it is a child of this process.
+  /// The launcher's channel for this child; nil when it is a child of this process.
   var fate: MessageSocket?
 
   /// Waits for a child whose connection is closed, and kills it after `milliseconds`.
@@ -73,12 +74,12 @@ package struct ChildProcess: Sendable {
     }
     kill()
     fate.setPatience(.zero)
-    // A launcher that is gone has taken its children with it.
+    // When the launcher is gone, its children are gone too.
     guard case .message(let bytes, _) = fate.receive(into: &room) else { return ChildEnd(status: SIGKILL) }
     return ChildEnd(status: LauncherProcess.number(in: bytes))
   }
 
-  /// Ends the child wherever it is.
+  /// Kills the child, through the launcher if that started it.
   package func kill() {
     guard let fate else {
       Glibc.kill(process, SIGKILL)
@@ -92,7 +93,7 @@ package struct ChildProcess: Sendable {
 package struct ChildEnd: Sendable, CustomStringConvertible {
   package var status: Int32
 
-  /// What goes on after the child's name: "crashed (signal 11, …)".
+  /// The end of a sentence that begins with the child's name: "crashed (signal 11, …)".
   package var description: String {
     let signal = status & 0x7F
     if signal == 0 { return "ended its process with status \(status >> 8 & 0xFF)" }

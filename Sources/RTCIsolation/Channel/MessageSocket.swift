@@ -5,32 +5,32 @@ package import RTCPrimitives
 /// One end of the connection between this process and a child, or its parent, in messages. Any thread may send; one receives.
 package final class MessageSocket: Sendable {
   package enum Arrival {
-    /// A message and the descriptor that came along, which is the receiver's to close.
+    /// A message and the descriptor that came with it, which the receiver must close.
     case message([UInt8], descriptor: Int32?)
-    /// Patience is over.
+    /// No message arrived in the time that `setPatience` set.
     case silence
     case end
   }
 
-  /// What arrived, without its bytes: they are the first `count` of the room.
+  /// The result of `receiveBytes`. A message's bytes are the first `count` bytes of the room.
   package enum Reception {
     case message(count: Int, descriptor: Int32?)
     case silence
     case end
   }
 
-  /// No message is longer.
+  /// The length of the longest message.
   package static let capacity = 96 * 1024
   package let descriptor: Int32
 
-  /// Takes over the descriptor.
+  /// Creates a socket that owns the descriptor.
   package init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-  /// Closed when the last lease on a picture that came through is gone too: no other descriptor takes its number
-  /// while somebody may still send.
+  /// Closes the descriptor, once the last lease on a picture that came through is gone too. So no other descriptor
+  /// takes its number while a thread may still send.
   deinit { close(descriptor) }
 
-  /// False when the other side is gone, or with `isPatient` false when it does not read.
+  /// Sends a message. Returns false when the other side is gone, or with `isPatient` false when it does not read.
   @discardableResult
   package func send(_ bytes: [UInt8], descriptor passed: Int32 = -1, isPatient: Bool) -> Bool {
     unsafe bytes.withUnsafeBytes {
@@ -39,7 +39,7 @@ package final class MessageSocket: Sendable {
   }
 
   /// Sends one message of two parts, waiting as long as `setPatience` says.
-  /// - Returns: nil when it is sent, else `silence` or `end`.
+  /// - Returns: nil when the message is sent, else `silence` or `end`.
   package func send(_ head: [UInt8], followedBy body: Span<UInt8>) -> Reception? {
     let status = unsafe head.withUnsafeBytes { head in
       unsafe body.withUnsafeBytes { body in
@@ -58,8 +58,8 @@ package final class MessageSocket: Sendable {
     }
   }
 
-  /// Waits for the next message, whose bytes stay in `room`: nothing is allocated but the room, once.
-  /// - Parameter waits: with false, `silence` where nothing has come.
+  /// Waits for the next message, whose bytes stay in `room`: only the room is allocated, once.
+  /// - Parameter waits: with false, returns `silence` where no message is there.
   package func receiveBytes(into room: inout [UInt8], waits: Bool = true) -> Reception {
     if room.count < Self.capacity { room = [UInt8](repeating: 0, count: Self.capacity) }
     var passed: Int32 = -1
@@ -74,8 +74,8 @@ package final class MessageSocket: Sendable {
     return .message(count: Int(count), descriptor: passed >= 0 ? passed : nil)
   }
 
-  /// From now on `receive` returns `silence` after this long without a message, and a send that waits fails after this long;
-  /// zero: never.
+  /// Sets how long `receive` waits before it returns `silence`, and how long a send waits before it fails; zero:
+  /// without limit.
   package func setPatience(_ patience: TimeDelta) {
     let microseconds = patience.nanoseconds / 1000
     var time = timeval(tv_sec: Int(microseconds / 1_000_000), tv_usec: Int(microseconds % 1_000_000))
@@ -83,6 +83,6 @@ package final class MessageSocket: Sendable {
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
   }
 
-  /// Nothing more goes either way.
+  /// Shuts the connection down in both directions.
   package func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 }

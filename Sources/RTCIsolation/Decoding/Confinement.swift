@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// What a decoder's process may still do after it gave its rights up.
+/// The rights that a decoder's process still has after it gave up the others.
 package struct Confinement: Hashable, Sendable {
   /// Rights that no decoder needs.
   package struct Rights: OptionSet, Hashable, Sendable {
@@ -20,12 +20,12 @@ package struct Confinement: Hashable, Sendable {
     package static let code = Rights(rawValue: UInt32(clinux_right_code.rawValue))
   }
 
-  /// Addresses of the process in all, those of its libraries and of shared memory included. Far above what 8K takes.
+  /// The limit of the process's address space, with its libraries and shared memory. It is far above the need of 8K.
   private static let mostMemory: UInt64 = 4 << 30
 
-  /// Why the system refused the filter of system calls; 0: it did not.
+  /// The errno with which the system refused to confine the process; 0 if it did not refuse.
   package var error: Int32
-  /// What the process could do when it tried.
+  /// The rights that the process found itself to have when it tried them.
   package var rightsLeft: Rights
 
   package init(error: Int32, rightsLeft: Rights) {
@@ -33,12 +33,12 @@ package struct Confinement: Hashable, Sendable {
     self.rightsLeft = rightsLeft
   }
 
-  /// Nothing is left but to decode.
+  /// Whether the process can do nothing but decode.
   package var isWhole: Bool { error == 0 && rightsLeft.isEmpty }
 
-  /// Takes from this process, for good, what a decoder does not need, and tries whether that is so. Libraries must be loaded
-  /// before.
-  /// - Parameter largestSegment: bytes of one piece of memory to share at most.
+  /// Gives up, for good, all rights of this process that a decoder does not need, and tries whether they are gone.
+  /// Libraries must be loaded before.
+  /// - Parameter largestSegment: the most bytes of one piece of shared memory.
   package static func enter(largestSegment: Int64 = DecoderChild.largestSegment) -> Confinement {
     var error = clinux_leave_all()
     let limits = clinux_limit_resources(mostMemory, UInt64(largestSegment))
@@ -48,14 +48,14 @@ package struct Confinement: Hashable, Sendable {
     return Confinement(error: -error, rightsLeft: Rights(rawValue: UInt32(clinux_rights_left())))
   }
 
-  /// One sentence for a person: what is not taken, and why.
+  /// One sentence for a person: the rights that are left, and why.
   package var description: String {
     isWhole
       ? "Received video is decoded in a process without files, sockets and programs."
       : shortcoming(of: "received video")
   }
 
-  /// One sentence for a person: what is not taken from the process that decodes `media` ("files"), and why.
+  /// One sentence for a person: the rights that are left to the process that decodes `media` ("files"), and why.
   package func shortcoming(of media: String) -> String {
     let names: [(Rights, String)] = [
       (.files, "open files"), (.sockets, "open sockets"), (.programs, "start programs"),

@@ -6,40 +6,40 @@ package import RTCPrimitives
 /// A process that decodes one video, as its parent has it. It is not trusted: a message that makes no sense ends it. Used by
 /// one thread; pictures may be released on any.
 package final class DecoderChild {
-  /// Why there is no such process any more.
+  /// The reason why a process is gone.
   package enum Loss: Error, Hashable, Sendable {
-    /// It has ended by itself; in words.
+    /// The process has ended by itself, with the reason in words.
     case gone(String)
-    /// It did not answer.
+    /// The process did not answer.
     case hung
-    /// It said what makes no sense.
+    /// The process sent a malformed message.
     case nonsense
   }
 
-  /// What came of a coded picture.
+  /// The answer to a coded picture.
   package enum Answer {
     case picture(PixelBuffer, ColorSpace?)
     case nothing
     case refused(VideoDecoderError)
   }
 
-  /// An 8K picture of full colour with a decoder's margins, and room.
+  /// The most bytes of one piece of shared memory: an 8K picture of full colour with a decoder's margins, and room.
   package static let largestSegment: Int64 = 192 << 20
-  /// Shared memory of one decoder in all.
+  /// The most bytes of shared memory of one decoder in all.
   private static let mostShared = 768 << 20
   private static let mostPixels = 7_680 * 4_320
-  /// Messages between two answers: not more than there are slots.
+  /// The most messages between two answers: one more than there are slots.
   private static let mostMessages = SharedDecoderMemory.slotCount + 1
 
   private let child: ChildProcess
-  /// Nil once the process was waited for.
+  /// The end of the process; nil until the process was waited for.
   private var end: ChildEnd?
   private let segments = SharedSegments(
     largest: DecoderChild.largestSegment, most: DecoderChild.mostShared)
   private var room: [UInt8] = []
   private var head: [UInt8] = []
 
-  /// Takes over a process that was started.
+  /// Creates a decoder from a process that was started; it owns the process.
   package init(_ child: ChildProcess) { self.child = child }
 
   deinit { finish(within: 0) }
@@ -60,8 +60,8 @@ package final class DecoderChild {
     guard child.socket.send(opening, isPatient: true) else { throw lost(.end) }
   }
 
-  /// What the process said when its decoder was made.
-  /// - Parameter waits: with false, nil where it has said nothing yet.
+  /// The process's answer when its decoder was created.
+  /// - Parameter waits: with false, nil where no answer is there yet.
   package func whenOpen(waits: Bool) throws(Loss) -> Result<Confinement, VideoDecoderError>? {
     while let event = try next(waits: waits) {
       switch event {
@@ -75,7 +75,7 @@ package final class DecoderChild {
     return nil
   }
 
-  /// How long a message is waited for from now on. How many there can be for a picture is limited.
+  /// Sets how long each message is awaited from now on. The number of messages for a picture is limited.
   package func setPatience(_ patience: TimeDelta) { child.socket.setPatience(patience) }
 
   /// Decodes one picture. Waits until it is done.
@@ -95,15 +95,15 @@ package final class DecoderChild {
     throw lost(.silence)
   }
 
-  /// What came of a request for sound.
+  /// The answer to a request for sound.
   package enum SoundAnswer {
     case sound([Float])
     case refused(VideoDecoderError)
-    /// It comes later, and is passed over then.
+    /// The answer comes later, and is skipped then.
     case late
   }
 
-  /// Asks for sound, and waits for it no longer than `setPatience` says: the sound of others must not wait for it.
+  /// Requests sound, and waits for it no longer than `setPatience` says: the sound of other peers must not wait for it.
   package func sound(
     _ request: DecoderCommand.SoundRequest, sampleCount: Int, of packet: [UInt8]
   ) throws(Loss) -> SoundAnswer {
@@ -125,10 +125,10 @@ package final class DecoderChild {
     return answer
   }
 
-  /// Since when answers to requests for sound are missing, and how many.
+  /// The time since which answers to requests for sound are missing; and below, how many are missing.
   private var lateSince: Timestamp?
   private var lateAnswers = 0
-  /// A process that says nothing for so long is ended.
+  /// The time without an answer after which a process is ended.
   private static let longestSilence = TimeDelta.seconds(2)
 
   private func nextSound(waits: Bool) throws(Loss) -> SoundAnswer? {
@@ -154,10 +154,10 @@ package final class DecoderChild {
     } while start < data.count
   }
 
-  /// Messages since the last coded picture.
+  /// The number of messages since the last coded picture.
   private var messages = 0
 
-  /// The next message; shared memory is mapped before it returns. Nil where none has come and that is no loss.
+  /// The next message; shared memory is mapped before it returns. Nil where no message is there and that is no loss.
   private func next(waits: Bool, mayBeLate: Bool = false) throws(Loss) -> DecoderEvent? {
     let arrival = child.socket.receiveBytes(into: &room, waits: waits)
     if case .silence = arrival, !waits || mayBeLate { return nil }
@@ -175,8 +175,8 @@ package final class DecoderChild {
 
   // MARK: - The end
 
-  /// Ends the process and says how it was lost.
-  /// - Parameter arrival: what came instead of a message; nil for a message that makes no sense.
+  /// Ends the process and returns how it was lost.
+  /// - Parameter arrival: the reception in place of a message; nil for a malformed message.
   private func lost(_ arrival: MessageSocket.Reception?) -> Loss {
     switch arrival {
     case .end, .message:

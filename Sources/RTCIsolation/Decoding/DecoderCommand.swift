@@ -1,19 +1,20 @@
 package import RTCMedia
 import RTCPrimitives
 
-/// What we say to a decoder's process.
+/// A message to a decoder's process.
 package enum DecoderCommand {
-  /// The first message: make a decoder for a codec.
+  /// The first message: create a decoder for a codec.
   case open(VideoCodec)
-  /// The first message: make a decoder for sound of 1 or 2 channels.
+  /// The first message: create a decoder for sound of 1 or 2 channels.
   case openSound(channels: Int)
-  /// The bytes from `offset` of the message on are a part of a coded picture; with the last one it is decoded.
+  /// A part of a coded picture: the bytes of the message from `offset` on. With the last part the picture is decoded.
   case part(offset: Int, isLast: Bool, released: UInt64)
 
-  /// Sound is wanted: of the packet that begins at `offset`, of the one lost before it, or of a lost one without anything.
+  /// A request for sound: of the packet that begins at `offset`, of the packet lost before it, or of a lost packet
+  /// without any data.
   case sound(SoundRequest, sampleCount: Int, offset: Int)
 
-  /// What sound is made of.
+  /// The source of the requested sound.
   package enum SoundRequest: UInt8, Sendable {
     case packet = 0
     case recovery = 1
@@ -24,26 +25,26 @@ package enum DecoderCommand {
   private static let soundOpening: UInt8 = 34
   private static let soundRequest: UInt8 = 35
   private static let frame: UInt8 = 33
-  /// Kind, whether it is the last, and the slots.
+  /// The bytes of the head: the kind, whether it is the last part, and the slots.
   package static let headCount = 10
-  /// Bytes of a picture in one message.
+  /// The most bytes of a picture in one message.
   package static let mostPayload = 60 * 1024
 
-  /// The first message's bytes.
+  /// The bytes of the first message.
   package static func openingBytes(_ codec: VideoCodec) -> [UInt8] {
     var writer = MessageWriter(kind: opening)
     writer.write(codec.rawValue)
     return writer.bytes
   }
 
-  /// The first message's bytes, for sound.
+  /// The bytes of the first message, for sound.
   package static func openingBytes(channels: Int) -> [UInt8] {
     var writer = MessageWriter(kind: soundOpening)
     writer.write(channels)
     return writer.bytes
   }
 
-  /// What goes before a packet.
+  /// The bytes before a packet in a request for sound.
   package static func soundHead(_ request: SoundRequest, sampleCount: Int) -> [UInt8] {
     var writer = MessageWriter(kind: soundRequest)
     writer.write(request.rawValue)
@@ -51,9 +52,9 @@ package enum DecoderCommand {
     return writer.bytes
   }
 
-  /// Writes what goes before a part of a picture, over what `head` was.
-  /// - Parameter released: slots whose pictures nobody reads any more, a bit for each; they come with the next picture and so
-  ///   wake nobody by themselves.
+  /// Writes the head of a part of a picture over the previous `head`.
+  /// - Parameter released: the slots whose pictures are no longer read, a bit for each. They are sent with the next
+  ///   picture, and so wake no process by themselves.
   package static func writeHead(_ head: inout [UInt8], isLast: Bool, released: UInt64) {
     head.removeAll(keepingCapacity: true)
     head.append(frame)

@@ -1,15 +1,15 @@
 package import RTCMedia
 import RTCPrimitives
 
-/// What a decoder's process says to us. It is not trusted: whatever makes no sense is nil.
+/// A message from a decoder's process. The process is not trusted: a malformed message is nil.
 package enum DecoderEvent {
-  /// The first message: the decoder is made, and this is what the process may still do.
+  /// The first message: the decoder is created, and these are the rights that the process still has.
   case ready(Confinement)
-  /// There is no decoder; the process ends.
+  /// No decoder could be created; the process ends.
   case unavailable(VideoDecoderError)
-  /// Shared memory for `slot`, in place of what was there; its descriptor comes along.
+  /// Shared memory for `slot`, in place of the memory before; its descriptor comes with the message.
   case segment(slot: UInt8)
-  /// Answers to a coded picture: what it shows, and whether the bitstream says what its samples mean.
+  /// An answer to a coded picture: the picture, and whether the bitstream says its colour space.
   case picture(SharedPicture, saysColorSpace: Bool)
   case nothing
   /// The answer to a request for sound, interleaved.

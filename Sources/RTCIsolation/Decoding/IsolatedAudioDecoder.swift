@@ -5,13 +5,13 @@ import RTCPrimitives
 /// A decoder of sound in a process of its own, started again when that ends. It never keeps its caller waiting, who plays the
 /// sound of others too: what is not there in time counts as lost. Used by one thread at a time.
 final class IsolatedAudioDecoder: AudioDecoder {
-  /// What its owner does for it.
+  /// The functions that the owner provides.
   struct Owner {
     /// Starts a process; nil where none may or can be started now.
     var start: () -> DecoderChild?
-    /// Told what the process may do.
+    /// Receives the rights that the process still has.
     var whenOpen: (Confinement) -> Void
-    /// Told that it is no more, and how that came.
+    /// Receives the loss of the process, with its reason.
     var whenLost: (DecoderChild.Loss) -> Void
   }
 
@@ -19,7 +19,7 @@ final class IsolatedAudioDecoder: AudioDecoder {
     case absent
     case opening(DecoderChild)
     case open(DecoderChild)
-    /// There is no decoder in it, and will be none.
+    /// The process has no decoder, and will have none.
     case useless
   }
 
@@ -31,7 +31,9 @@ final class IsolatedAudioDecoder: AudioDecoder {
   private let patience: TimeDelta
   private var phase = Phase.absent
 
-  /// - Parameter patience: for each packet.
+  /// Creates a decoder.
+  ///
+  /// - Parameter patience: the longest wait for each packet.
   init(channels: Int, patience: TimeDelta, owner: Owner) throws(AudioDecoderError) {
     guard (1...2).contains(channels) else { throw .unsupportedChannels(channels) }
     self.channels = channels
@@ -62,7 +64,7 @@ final class IsolatedAudioDecoder: AudioDecoder {
     } catch {
       phase = .absent
       owner.whenLost(error)
-      // While it starts, what comes counts as lost.
+      // While the process starts, packets count as lost.
       start()
       throw Self.missing
     }

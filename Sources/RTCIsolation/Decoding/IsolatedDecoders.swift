@@ -5,20 +5,21 @@ import Synchronization
 
 /// Makes decoders that work in processes of their own, one for each video. Any thread.
 package final class IsolatedDecoders: Sendable {
-  /// How long a process is waited for.
+  /// The longest wait for an answer of a process.
   package struct Patience: Sendable {
-    /// For its start, libraries included.
+    /// The wait for its start, libraries included.
     package var start = TimeDelta.seconds(10)
-    /// For one picture.
+    /// The wait for one picture.
     package var picture = TimeDelta.seconds(2)
-    /// For a packet of sound, which takes a tenth of a millisecond: on a busy machine the process waits for its turn.
+    /// The wait for a packet of sound. Decoding takes a tenth of a millisecond, but on a busy machine the process waits
+    /// for its turn.
     package var sound = TimeDelta.milliseconds(30)
 
     package init() {}
   }
 
   private struct State {
-    /// Started before it is wanted.
+    /// A process that was started before it is needed.
     var spare: ChildProcess?
     var hasToldOfConfinement = false
   }
@@ -29,8 +30,8 @@ package final class IsolatedDecoders: Sendable {
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - program: one whose main function calls `DecoderHost.run`.
-  ///   - report: told what a person is to know, in sentences.
+  ///   - program: a program whose main function calls `DecoderHost.run`.
+  ///   - report: receives reports for a person, in sentences.
   package init(
     program: ChildProgram, patience: Patience = Patience(), report: @escaping @Sendable (String) -> Void
   ) {
@@ -52,8 +53,8 @@ package final class IsolatedDecoders: Sendable {
     surplus.map { Self.drop($0) }
   }
 
-  /// What makes decoders of `codecs` for the videos of one remote peer: if its videos end their processes again and again,
-  /// they are decoded no more for a while.
+  /// The factories that create decoders of `codecs` for the videos of one remote peer. If the videos end their
+  /// processes again and again, they are not decoded for a while.
   package func factories(of codecs: some Sequence<VideoCodec>) -> [VideoCodec: VideoDecoderFactory] {
     let losses = LossCount()
     var factories: [VideoCodec: VideoDecoderFactory] = [:]
@@ -65,7 +66,8 @@ package final class IsolatedDecoders: Sendable {
     { () throws(VideoDecoderError) in try self.decoder(of: codec, losses) }
   }
 
-  /// What makes decoders for the sounds of one remote peer. Each starts its process at once and does not wait for it.
+  /// The factory that creates decoders for the sounds of one remote peer. Each decoder starts its process at once and
+  /// does not wait for it.
   package func audioFactory() -> AudioDecoderFactory {
     let losses = LossCount()
     let patience = patience.sound
@@ -84,7 +86,7 @@ package final class IsolatedDecoders: Sendable {
     }
   }
 
-  /// Starts a process, and asks what it may do.
+  /// Starts a process, and returns the rights that it still has.
   package func check() throws(VideoDecoderError) -> Confinement { try open(.vp8).confinement }
 
   private func decoder(of codec: VideoCodec, _ losses: LossCount) throws(VideoDecoderError) -> IsolatedVideoDecoder {
@@ -98,7 +100,7 @@ package final class IsolatedDecoders: Sendable {
     }
   }
 
-  /// Says once what is not confined.
+  /// Reports once that a process is not confined.
   private func tell(_ confinement: Confinement) {
     guard !confinement.isWhole else { return }
     let isNew = state.withLock { state in
@@ -139,10 +141,10 @@ package final class IsolatedDecoders: Sendable {
     return (child, try result.get())
   }
 
-  /// One of a peer's decoders lost its process.
+  /// Records that one of a peer's decoders lost its process.
   private func note(_ loss: DecoderChild.Loss, of codec: VideoCodec, _ losses: LossCount) -> String {
     let goesOn = losses.note(at: MonotonicClock.now())
-    // Starts while the key frame is on its way.
+    // The next process starts while the key frame is on its way.
     if goesOn { prepare() }
     let next =
       goesOn
@@ -164,7 +166,7 @@ package final class IsolatedDecoders: Sendable {
 }
 
 extension DecoderChild.Loss {
-  /// What goes on after the process's name.
+  /// The end of a sentence that begins with the process's name.
   package var words: String {
     switch self {
     case .gone(let cause): cause
@@ -180,7 +182,7 @@ private final class LossCount: Sendable {
 
   func allowsDecoding(at now: Timestamp) -> Bool { limit.withLock { $0.hasRoom(at: now) } }
 
-  /// False when no more is allowed for now.
+  /// Records a loss. False when no more are allowed for now.
   func note(at now: Timestamp) -> Bool {
     limit.withLock { limit in
       _ = limit.allows(at: now)
@@ -189,7 +191,8 @@ private final class LossCount: Sendable {
   }
 }
 
-/// What a decoder's process is told of this program's environment until it forgets that too: where its libraries are.
+/// The variables of this program's environment that a decoder's process gets: the places of its libraries. The process
+/// removes them once it has started.
 private enum DecoderEnvironment {
   private static let names = [
     "LD_LIBRARY_PATH", "LD_PRELOAD", "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS",
@@ -199,6 +202,6 @@ private enum DecoderEnvironment {
 }
 
 extension IsolatedDecoders {
-  /// All that the processes are told of this one's environment, each as `NAME=value`.
+  /// The whole environment of the processes, each variable as `NAME=value`.
   package static var environment: [String] { DecoderEnvironment.variables }
 }

@@ -9,20 +9,20 @@ import Synchronization
 package final class Launcher: Sendable {
   private static let shared = Mutex<Launcher?>(nil)
 
-  /// The launcher of this process; nil: the process starts others itself.
+  /// The launcher of this process; nil when the process starts others itself.
   package static var current: Launcher? { shared.withLock { $0 } }
 
-  /// What is asked of a launcher, as the first byte of a message.
+  /// The kind of a request to a launcher, as the first byte of a message.
   enum Request: UInt8 {
     case start, create, remove
   }
 
-  /// One question at a time.
+  /// The connection to the launcher; the lock allows one request at a time.
   private let connection: Mutex<MessageSocket>
 
   private init(_ socket: MessageSocket) { connection = Mutex(socket) }
 
-  /// Splits the launcher off. Once for each process, while it has one thread.
+  /// Starts the launcher as a process of its own. It must be called once, while this process has one thread.
   package static func begin(_ duties: LauncherDuties) throws(SystemError) {
     let subject = "The process that starts others"
     var ends: [Int32] = [-1, -1]
@@ -41,9 +41,9 @@ package final class Launcher: Sendable {
 
   /// Starts the program in a role.
   /// - Parameters:
-  ///   - connection: the descriptor that becomes the child's descriptor 3; the caller's to close.
-  ///   - name: of the child, as an error says it.
-  /// - Returns: the process, and the end of a channel by which its fate is told and asked for.
+  ///   - connection: the descriptor that becomes the child's descriptor 3; the caller must close it.
+  ///   - name: the child's name in errors.
+  /// - Returns: the process, and the end of a channel that reports the child's end and takes requests to kill it.
   func start(_ role: String, connection: Int32, name: String) throws(SystemError) -> (
     process: Int32, fate: MessageSocket
   ) {
@@ -54,8 +54,8 @@ package final class Launcher: Sendable {
     return (result, MessageSocket(fate))
   }
 
-  /// Creates one of the files that the launcher was told of.
-  /// - Returns: a descriptor that is the caller's to close, or the negated errno.
+  /// Creates one of the files in the launcher's duties.
+  /// - Returns: a descriptor that the caller must close, or the negated errno.
   package func create(_ path: String) -> Int32 {
     let (result, file) = ask(.create, path)
     return file ?? min(result, -1)

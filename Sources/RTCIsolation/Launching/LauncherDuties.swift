@@ -1,14 +1,14 @@
 import Glibc
 
-/// All that a launcher may do for its program, fixed before the program confines itself.
+/// The duties of a launcher, fixed before its program confines itself: it does nothing else.
 package struct LauncherDuties: Sendable {
   /// A way in which the launcher may start this very program.
   package struct Role: Sendable {
-    /// The first word of its command line, by which the program asks for it.
+    /// The first word of the role's command line, by which the program asks for it.
     package var name: String
-    /// The words after it.
+    /// The words after the first one.
     package var arguments: [String]
-    /// All that it is told of the program's environment, each as `NAME=value`.
+    /// The whole environment of the role, each variable as `NAME=value`.
     package var environment: [String]
 
     package init(name: String, arguments: [String] = [], environment: [String]) {
@@ -19,10 +19,11 @@ package struct LauncherDuties: Sendable {
   /// A file that the launcher may create for the program.
   package struct Output: Sendable {
     package var path: String
-    /// Those of `open`.
+    /// The flags for `open`.
     package var flags: Int32
     package var mode: mode_t
-    /// Further files of that name may follow: NAME-2.mkv, NAME-3.mkv … One that holds anything is refused.
+    /// Whether further files of that name may follow: NAME-2.mkv, NAME-3.mkv … A further file that is not empty is
+    /// refused.
     package var isNumbered: Bool
 
     package init(path: String, flags: Int32, mode: mode_t, isNumbered: Bool = false) {

@@ -3,18 +3,18 @@ import Glibc
 
 /// The life of a launcher's process. It has one thread and waits in one place.
 ///
-/// What comes from the program is not trusted: the program may be in somebody else's hands by now. Roles and files are those of
-/// `duties`, whatever is asked for.
+/// Messages from the program are not trusted: the program may have been taken over. Only the roles and files of
+/// `duties` are allowed, whatever the program asks for.
 struct LauncherProcess {
   private struct Child {
     let process: Int32
-    /// Can be read when the process has ended.
+    /// A descriptor that can be read when the process has ended.
     let ending: Int32
-    /// Nil: the program has lost its interest, and the child was killed.
+    /// The channel to the program about this child; nil when the program has closed it, and the child was killed.
     var fate: MessageSocket?
   }
 
-  /// What asks for a child's end on its channel.
+  /// The message on a child's channel that asks for its end.
   static let kill: [UInt8] = [1]
 
   private let socket: MessageSocket
@@ -47,8 +47,8 @@ struct LauncherProcess {
     }
   }
 
-  /// What the terminal sends is for the program, whose end is this one's. The program's descriptors are not held, unless an
-  /// output is one of them (/dev/stdout, /dev/fd/63).
+  /// Ignores the terminal's signals: they are for the program, and the launcher ends with it. Closes the program's
+  /// descriptors, unless an output is one of them (/dev/stdout, /dev/fd/63).
   private func prepare() {
     for number in [SIGINT, SIGHUP, SIGTERM, SIGQUIT, SIGPIPE] { signal(number, SIG_IGN) }
     unsafe clinux_thread_set_name("rtc-launcher")
@@ -62,7 +62,7 @@ struct LauncherProcess {
     close(null)
   }
 
-  /// False when the program is gone.
+  /// Answers one request. False when the program is gone.
   private mutating func answer(_ room: inout [UInt8]) -> Bool {
     guard case .message(let bytes, let descriptor) = socket.receive(into: &room) else { return false }
     defer { if let descriptor { close(descriptor) } }
@@ -98,7 +98,7 @@ struct LauncherProcess {
 
   private mutating func create(_ path: String) {
     guard let output = duties.outputs.first(where: { $0.covers(path) }) else { return reply(-EACCES) }
-    // Without waiting for the reader of a pipe. The descriptor is closed when it has been passed on.
+    // The call does not wait for the reader of a pipe. The descriptor is closed when it has been passed on.
     let file = unsafe open(path, output.flags | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, output.mode)
     guard file >= 0 else { return reply(-errno) }
     defer { close(file) }
@@ -140,7 +140,7 @@ struct LauncherProcess {
     (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
   }
 
-  /// The number that `bytes` stands for; another reply than that of a launcher is an error.
+  /// The number in the reply `bytes` of a launcher; a negated errno if the reply is malformed.
   static func number(in bytes: [UInt8]) -> Int32 {
     guard bytes.count == 4 else { return -EPROTO }
     return bytes.reversed().reduce(0) { $0 << 8 | Int32($1) }

@@ -6,7 +6,7 @@ import Glibc
 /// Landlock binds the thread that asks for it and the threads that it starts, so a program enters before its first thread. The
 /// filter binds all threads.
 package struct Sandbox: Sendable {
-  /// Something that a confined program cannot do.
+  /// An action that is impossible for a confined program.
   package enum Trial: String, CaseIterable, Sendable {
     case read = "reading a foreign folder"
     case write = "writing a file"
@@ -35,9 +35,9 @@ package struct Sandbox: Sendable {
 
   /// The version of Landlock that is in force, or the negated errno.
   package let landlock: Int32
-  /// 0, or the negated errno of the filter.
+  /// The result of the filter of system calls: 0, or the negated errno.
   package let filter: Int32
-  /// Threads that there were before.
+  /// The number of threads before the process was confined.
   package let threads: Int32
 
   /// Confines this process as far as the system can. It cannot be undone.
@@ -62,7 +62,7 @@ package struct Sandbox: Sendable {
     return status < 0 ? status : version
   }
 
-  /// What is in force, in a few words.
+  /// The measures in force, in a few words.
   package var description: String {
     var parts: [String] = []
     if filter == 0 { parts.append("system calls are filtered") }
@@ -70,7 +70,7 @@ package struct Sandbox: Sendable {
     return parts.isEmpty ? "not confined" : parts.joined(separator: "; ")
   }
 
-  /// What is missing, in a sentence for a person; nil: nothing.
+  /// The missing measures, in a sentence for a person; nil when none is missing.
   package var shortcoming: String? {
     var sentences: [String] = []
     if landlock <= 0 {
@@ -92,10 +92,10 @@ package struct Sandbox: Sendable {
     return sentences.isEmpty ? nil : sentences.joined(separator: " ")
   }
 
-  /// Tries what should be refused, harmlessly.
-  /// - Returns: what was not refused.
+  /// Tries each action that should be refused, harmlessly.
+  /// - Returns: the actions that were not refused.
   package static func tryAll() -> [Trial] { Trial.allCases.filter { clinux_try($0.number) != 0 } }
 
-  /// The system's own words.
+  /// The system's text for an error number.
   private static func words(_ number: Int32) -> String { unsafe String(cString: strerror(number)) }
 }

@@ -1,15 +1,15 @@
 import CLinux
 
-/// What this program may use of the machine once it has confined itself.
+/// The parts of the machine that this program may use once it has confined itself.
 package struct SandboxRules: Sendable {
-  /// What may be done with a file, or with a folder and all in it.
+  /// The kind of access to a file, or to a folder and all files in it.
   package enum Access: Sendable {
     case read
-    /// Read, written and controlled, and nothing made: devices.
+    /// Reading, writing and control of existing files, such as devices. None are created.
     case use
-    /// Files in it are made, written, renamed and removed.
+    /// Creating, writing, renaming and removing files in the folder.
     case keep
-    /// Sockets in it are made and removed.
+    /// Creating and removing sockets in the folder.
     case makeSockets
 
     var kinds: UInt64 {
@@ -27,10 +27,10 @@ package struct SandboxRules: Sendable {
     }
   }
 
-  /// Files and folders; one that is not there is passed over.
+  /// The files and folders with their access; a missing one is skipped.
   package private(set) var files: [(path: String, access: Access)] = []
-  /// Whether sockets of this machine may be made (AF_UNIX): for displays, sound, and streams of other programs. A D-Bus is
-  /// reached by the same.
+  /// Whether sockets of this machine (AF_UNIX) may be created: for displays, sound, and streams of other programs. A
+  /// D-Bus uses them as well.
   package var allowsLocalSockets = false
 
   package init() {}
