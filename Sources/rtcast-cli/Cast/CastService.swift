@@ -1,9 +1,9 @@
 import RTCSignalingNIO
 import RTCast
 
-/// What the service manager is told of a cast: that it is ready, and how many viewers it has.
+/// The report of a cast to the service manager: that it is ready, and how many viewers it has.
 struct CastService {
-  /// Where the cast is watched or sent, without a secret.
+  /// The place where the cast is watched, or where it is sent, without a secret.
   private let place: String
   private let isPublishing: Bool
   private var viewers = 0

@@ -3,14 +3,14 @@ import Logging
 import RTCCaptureFile
 import RTCIsolation
 
-/// What `rtcast file` starts: a process in which one file is read and decoded.
+/// The command of the process that `rtcast file` starts to read and decode one file.
 struct FileHostCommand: ParsableCommand {
   static let name = "file-host"
 
   static let configuration = CommandConfiguration(
     commandName: name, abstract: "Read a file for another rtcast.", shouldDisplay: false)
 
-  /// Reached where a person types it: see `Rtcast.statusOfDecoderHost`.
+  /// Explains the command to a user who types it. The process itself begins in `Rtcast.statusOfDecoderHost`.
   func run() throws {
     Terminal.complain("`rtcast \(Self.name)` is started by rtcast itself; to cast a file, use `rtcast file`.")
     throw ExitStatus.usage.code
@@ -18,8 +18,8 @@ struct FileHostCommand: ParsableCommand {
 }
 
 extension FileHosts {
-  /// Processes of this program that read files; nil, after a line of the log, where this process is not confined: then files are
-  /// read in it.
+  /// The processes of this program that read files. Nil, after a line of the log, if this process is not confined: then
+  /// it reads files itself.
   static func rtcast(_ logger: Logger) -> FileHosts? {
     guard Launcher.current != nil else {
       logger.info("rtcast is not confined, so files are read and decoded in its own process.")

@@ -2,13 +2,13 @@
 package enum Distribution: String, CaseIterable, Sendable {
   case debian, ubuntu, fedora, arch, suse
 
-  /// Something that may be missing.
+  /// A part that may be missing.
   package enum Part: CaseIterable, Sendable {
     case ffmpeg, soundServer, virtualDisplay, vpxHeaders
   }
 
-  /// Nil: a distribution whose packages are not known here.
-  /// - Parameter text: the file `os-release` (os-release(5)).
+  /// Creates a distribution; nil if its packages are not known here.
+  /// - Parameter text: the content of the file `os-release` (os-release(5)).
   package init?(osRelease text: String) {
     var names: [String] = []
     for key in ["ID", "ID_LIKE"] {
@@ -23,17 +23,17 @@ package enum Distribution: String, CaseIterable, Sendable {
     self = first
   }
 
-  /// That of this machine; nil: not known.
+  /// The distribution of this machine; nil if it is not known.
   package static var current: Distribution? {
     ["/etc/os-release", "/usr/lib/os-release"].lazy.compactMap(ProcFile.text).first.flatMap {
       Distribution(osRelease: $0)
     }
   }
 
-  /// What to type to install a part.
+  /// The command that installs a part.
   package func command(for part: Part) -> String { "\(installer) \(package(of: part))" }
 
-  /// What to type on this machine; where its distribution is not known, the name of the part.
+  /// The command that installs a part on this machine; if its distribution is not known, the name of the part.
   package static func advice(for part: Part, on distribution: Distribution? = current) -> String {
     distribution.map { "`\($0.command(for: part))`" } ?? part.name
   }

@@ -159,7 +159,7 @@ extension MediaOptions {
     return codecOption?.codec ?? preset?.codec ?? (able.contains(.vp8) ? .vp8 : able.first ?? .vp8)
   }
 
-  /// `--codec auto`, or the preset's.
+  /// Whether the codec is chosen automatically, by `--codec auto` or by the preset.
   package var choosesCodec: Bool { codecOption.map { $0 == .auto } ?? preset?.choosesCodec ?? false }
 
   package var chroma: ChromaSampling { chromaOption ?? preset?.chroma ?? .quarter }
@@ -170,15 +170,15 @@ extension MediaOptions {
 
   var contentHint: ContentHint? { contentHintOption ?? preset?.contentHint }
 
-  /// A preset's choice was parsed when the preset was taken.
+  /// The sound to send. A preset's choice was checked when the preset was read.
   var audio: AudioChoice? { audioOption ?? preset?.audioSource.flatMap { try? AudioChoice(parsing: $0) } }
 
-  /// The maximum frame rate; nil: unlimited.
+  /// The maximum frame rate; nil means unlimited.
   var maximumFrameRate: Double? { fps?.value ?? preset?.frameRate }
 
   func frameRate(otherwise standard: FrameRate) -> Double { maximumFrameRate ?? standard.value }
 
-  /// Nil: as large as the pictures come.
+  /// The maximum size; nil means the size of the captured pictures.
   var maximumSize: PixelSize? { size?.size ?? preset?.size }
 
   /// The bitrate bounds of each viewer's picture.
@@ -196,7 +196,7 @@ extension MediaOptions {
     return limits
   }
 
-  /// How calls send `source`; nil: microphone alone, until `--control` names a source.
+  /// The configuration of a call that sends `source`. Nil sends the microphone alone, until `--control` names a source.
   func callConfiguration(for source: CastRunner.Source?) -> CallConfiguration {
     var configuration = preset.map { CallConfiguration($0) } ?? CallConfiguration()
     configuration.frameRate = source?.frameRate ?? frameRate(otherwise: .motion)

@@ -5,8 +5,8 @@ package import ArgumentParser
 package enum RegisteredLink {
   private static let scheme = "rtcast:"
 
-  /// What to watch; other texts stay as they are. A link may come from a page of anybody, and so it leads to a server and to
-  /// nothing that this machine or its environment names.
+  /// The URL to watch in a link with rtcast's own scheme; other texts are returned as they are. A link may come from
+  /// any web page. So it may lead only to a server, and not to anything that this machine or its environment names.
   package static func target(of text: String) throws(ValidationError) -> String {
     guard text.prefix(scheme.count).lowercased() == scheme else { return text }
     let rest = String(text.dropFirst(scheme.count))

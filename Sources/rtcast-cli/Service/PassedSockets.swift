@@ -2,14 +2,15 @@ import Glibc
 import RTCPrimitives
 import RTCSignaling
 
-/// The sockets that a service manager passed, checked: a socket unit decides where the server listens.
+/// The sockets that a service manager passed, checked. The socket unit decides where the server listens.
 struct PassedSockets {
   let descriptors: [Int32]
-  /// What they are bound to; every address of the machine where they are bound to those of both IP versions.
+  /// The address of the first socket. If the sockets are bound to all addresses of both IP versions, it is every
+  /// address of the machine.
   let address: ListenAddress
 
-  /// Nil: none were passed.
-  /// - Parameter option: where the command line says to listen.
+  /// Takes the passed sockets; nil if none were passed.
+  /// - Parameter option: the address of `--listen`, if it is set.
   static func take(unlessListeningAt option: ListenAddress?) throws(CastFailure) -> PassedSockets? {
     let descriptors = ServiceNotifier.takeSockets()
     guard !descriptors.isEmpty else { return nil }
@@ -56,7 +57,7 @@ struct PassedSockets {
     return ListenAddress(host: HostName(text(host)), port: number)
   }
 
-  /// Nil: not a socket.
+  /// The value of a socket option; nil if the descriptor is not a socket.
   private static func option(_ name: Int32, of descriptor: Int32, level: Int32 = SOL_SOCKET) -> Int32? {
     var value: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)

@@ -1,22 +1,22 @@
-/// What a service manager says to a service in its environment (systemd.exec(5)).
+/// The environment variables by which a service manager informs a service (systemd.exec(5)).
 package struct ServiceEnvironment: Sendable {
   package static let names = [
     "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",
   ]
-  /// Sockets are passed from this descriptor on.
+  /// The first descriptor of passed sockets.
   private static let firstSocket: Int32 = 3
   private static let mostSockets: Int32 = 64
 
-  /// A path, or a name that begins with `@`; nil: no messages are expected.
+  /// The address for messages: a path, or a name that begins with `@`. Nil if no messages are expected.
   package let notifySocket: String?
-  /// The longest time without a sign of life; nil: none is expected.
+  /// The longest time without a sign of life; nil if none is expected.
   package let watchdog: Duration?
-  /// Descriptors of passed sockets.
+  /// The descriptors of the passed sockets.
   package let sockets: [Int32]
 
   /// - Parameters:
-  ///   - process: this process; what is meant for another one does not count.
-  ///   - variable: the value of a variable.
+  ///   - process: the number of this process; variables for another process are ignored.
+  ///   - variable: returns the value of a variable.
   package init(process: Int32, variable: (String) -> String?) {
     notifySocket = variable("NOTIFY_SOCKET").flatMap { $0.hasPrefix("/") || $0.hasPrefix("@") ? $0 : nil }
     let isWatched = variable("WATCHDOG_PID").map { $0 == "\(process)" } ?? true

@@ -3,16 +3,17 @@ import RTCNet
 import RTCPrimitives
 import Synchronization
 
-/// The way to the service manager that started this process: systemd, or another one with its protocol. It is told when the service is
-/// ready, alive and stopping (sd_notify(3)), and may have passed sockets (sd_listen_fds(3)). Any thread.
+/// The connection to the service manager that started this process: systemd, or another one with its protocol. It
+/// reports that the service is ready, alive or stopping (sd_notify(3)), and holds the passed sockets
+/// (sd_listen_fds(3)). Any thread may use it.
 final class ServiceNotifier: Sendable {
   private static let found = Mutex<ServiceNotifier?>(nil)
   private static let passed = Mutex<[Int32]>([])
 
-  /// Nil: no service manager waits for messages.
+  /// The notifier of this process; nil if no service manager waits for messages.
   static var current: ServiceNotifier? { found.withLock { $0 } }
 
-  /// Descriptors of the sockets that the service manager passed; none after the first call.
+  /// The descriptors of the sockets that the service manager passed; none after the first call.
   static func takeSockets() -> [Int32] {
     passed.withLock { sockets in
       defer { sockets = [] }
@@ -21,14 +22,14 @@ final class ServiceNotifier: Sendable {
   }
 
   private let socket: Int32
-  /// Nil: the service manager expects no sign of life.
+  /// The longest time without a sign of life; nil if none is expected.
   private let watchdog: Duration?
   private let lastStatus = Mutex("")
 
   private init(socket: Int32, watchdog: Duration?) { (self.socket, self.watchdog) = (socket, watchdog) }
 
-  /// Reads what the service manager says in the environment, and removes it there: programs that this one starts are no
-  /// services. Before the process confines itself and has threads.
+  /// Reads the service manager's variables from the environment, and removes them: programs that this one starts are
+  /// not services. It must run before the process confines itself and before it has threads.
   static func find() {
     let environment = ServiceEnvironment(process: getpid()) { name in getenv(name).map { String(cString: $0) } }
     for name in ServiceEnvironment.names { unsetenv(name) }
@@ -42,7 +43,8 @@ final class ServiceNotifier: Sendable {
     found.withLock { $0 = ServiceNotifier(socket: socket, watchdog: environment.watchdog) }
   }
 
-  /// - Parameter path: with `@` in front: a name that is no file.
+  /// Connects a socket to the service manager.
+  /// - Parameter path: a path; with `@` in front, a name that is not a file.
   private static func connect(to path: String) -> Int32? {
     let bytes = Array(path.utf8)
     var address = sockaddr_un()
@@ -58,7 +60,7 @@ final class ServiceNotifier: Sendable {
     let socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard socket >= 0 else { return nil }
     let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
-    // A service manager that takes no messages delays the program by that much.
+    // The longest delay of the program by a service manager that takes no messages.
     var patience = timeval(tv_sec: 1, tv_usec: 0)
     setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     let status = withUnsafePointer(to: &address) {
@@ -78,7 +80,7 @@ final class ServiceNotifier: Sendable {
     _ = text.withCString { send(socket, $0, text.utf8.count, Int32(MSG_NOSIGNAL)) }
   }
 
-  /// Tells the state in words, if they are others than the last ones.
+  /// Sends a sentence about the state, if it differs from the last one.
   func tell(status: String) {
     let isNew = lastStatus.withLock { last in
       defer { last = status }
@@ -87,10 +89,10 @@ final class ServiceNotifier: Sendable {
     if isNew { tell(.status(status)) }
   }
 
-  /// Settings are read again; the caller tells `.ready` afterwards.
+  /// Reports that the program reads its settings again. The caller reports `.ready` afterwards.
   func tellReloading() { tell(.reloading(time: MonotonicClock.now().microseconds)) }
 
-  /// Calls `body` twice in each period in which the service manager expects a sign of life. Nil: it expects none.
+  /// Calls `body` twice in each period in which the service manager expects a sign of life. Nil if it expects none.
   func beats(_ body: @escaping @Sendable () -> Void) -> Task<Void, Never>? {
     guard let watchdog else { return nil }
     return Task { while (try? await Task.sleep(for: watchdog / 2)) != nil { body() } }
