@@ -15,8 +15,9 @@ final class Clip: Sendable {
   private let folder: String
 
   /// - Parameters:
-  ///   - name: with the ending that tells ffmpeg the container.
-  ///   - arguments: ffmpeg's, inputs and coding; the output's name follows them. `$DIR` is the clip's folder.
+  ///   - name: the file's name, whose ending tells ffmpeg the container.
+  ///   - arguments: the arguments of ffmpeg, inputs and coding; the output's name follows them. `$DIR` is the clip's
+  ///     folder.
   init(_ name: String, _ arguments: String...) throws {
     folder = try Self.makeFolder()
     path = folder + "/" + name
@@ -28,7 +29,7 @@ final class Clip: Sendable {
     }
   }
 
-  /// A file of the bytes given, or of another clip's changed.
+  /// A file of the given bytes, such as the changed bytes of another clip.
   init(_ name: String, bytes: [UInt8]) throws {
     folder = try Self.makeFolder()
     path = folder + "/" + name
@@ -54,7 +55,8 @@ final class Clip: Sendable {
     fclose(file)
   }
 
-  /// What the ffmpeg program says of each picture: when it is shown and the Adler-32 sum of its I420 bytes.
+  /// The pictures as the ffmpeg program reports them: the time at which each is shown and the Adler-32 sum of its I420
+  /// bytes.
   func pictures(_ options: String = "", format: String = "yuv420p") throws -> [(time: TimeDelta, sum: UInt32)] {
     let text = try Shell.run(
       "ffmpeg -v error -nostdin -noautorotate -i '\(path)' \(options) -map 0:v:0 -fps_mode passthrough "
@@ -65,7 +67,7 @@ final class Clip: Sendable {
     }
   }
 
-  /// How many samples of each channel the ffmpeg program makes of the sound.
+  /// The number of samples of each channel that the ffmpeg program decodes from the sound.
   func sampleCount(channels: Int) throws -> Int {
     let text = try Shell.run("ffmpeg -v error -nostdin -i '\(path)' -map 0:a:0 -f s16le -ac \(channels) - | wc -c")
     return (Int(text.split(separator: "\n").first?.trimmed ?? "") ?? 0) / 2 / channels
@@ -83,7 +85,7 @@ extension Substring {
 }
 
 enum Shell {
-  /// Runs a command to its end and returns what it printed.
+  /// Runs a command to its end and returns its output.
   @discardableResult
   static func run(_ command: String) throws -> String {
     try TestProcess.shell(command, errors: .discarded).text

@@ -3,7 +3,7 @@ import RTCMedia
 import RTCPrimitives
 import Synchronization
 
-/// What a player delivered, on a clock that goes as fast as this takes.
+/// The pictures and sounds that a player delivered, on a clock that runs as fast as the consumer takes them.
 final class Playback: VideoConsumer, AudioConsumer, EncodedVideoConsumer, Sendable {
   struct Picture {
     var time: TimeDelta
@@ -11,7 +11,7 @@ final class Playback: VideoConsumer, AudioConsumer, EncodedVideoConsumer, Sendab
     var format: PixelFormat
     var rotation: VideoRotation
     var colorSpace: ColorSpace
-    /// Of the I420 bytes, packed; as ffmpeg's.
+    /// The Adler-32 sum of the packed I420 bytes, as ffmpeg computes it.
     var sum: UInt32
     /// The samples in the middle: Y, U, V, or the bytes of a packed pixel.
     var middle: [Int]
@@ -53,9 +53,9 @@ final class Playback: VideoConsumer, AudioConsumer, EncodedVideoConsumer, Sendab
   private let keepsSums: Bool
 
   /// - Parameters:
-  ///   - hosts: nil decodes in the process of the tests.
-  ///   - pictureLimit: stops after so many.
-  ///   - onPicture: called with the number of each, from the player's thread.
+  ///   - hosts: the processes that decode; nil decodes in the process of the tests.
+  ///   - pictureLimit: the number of pictures after which the player stops.
+  ///   - onPicture: called with the number of each picture, on the player's thread.
   init(
     _ clip: Clip, _ options: FilePlayer.Options = .init(), pictureLimit: Int = .max, keepsSums: Bool = true,
     passthrough: PassthroughFactory = .none, hosts: FileHosts? = Probe.hosts,
@@ -93,25 +93,25 @@ final class Playback: VideoConsumer, AudioConsumer, EncodedVideoConsumer, Sendab
     for _ in 0..<expected { await iterator.next() }
     video?.stopCapture()
     audio?.stopCapture()
-    // The player would hold what holds it.
+    // The player would retain the object that retains it.
     (video as? any EncodedVideoCapturer)?.setPassthrough(to: nil)
     return record.withLock { $0 }
   }
 
-  /// Returns when the pictures and the sound have said that they started.
+  /// Returns when the pictures and the sound have reported that they started.
   func untilStarted() async {
     var iterator = started.makeAsyncIterator()
     for _ in 0..<2 { await iterator.next() }
   }
 
-  /// Plays what was started until both have ended.
+  /// Plays the started tracks until both have ended.
   func untilEnded() async -> Record {
     var iterator = ended.makeAsyncIterator()
     for _ in 0..<2 { await iterator.next() }
     return record.withLock { $0 }
   }
 
-  /// Starts everything with the clock standing, for a test that says itself when it goes on.
+  /// Starts all tracks with the clock standing, for a test that starts the clock itself.
   func startPaused() {
     player.pause()
     if let video = player.source.video { video.startCapture(format: video.supportedFormats[0], consumer: self) }

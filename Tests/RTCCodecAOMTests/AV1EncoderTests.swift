@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  /// What is kept as it was must not drift from what viewers have, frame by frame.
+  /// Blocks that are kept must not drift, frame by frame, from the pixels that viewers have.
   @Test func `hundreds of letters later the whole page is still as sharp`() throws {
     var page = ColourPage(size: size)
     var loop = try Loop(settings(2_000))

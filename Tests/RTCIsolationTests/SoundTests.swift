@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  /// What `attempt` gives once its process is there; what is lost until then reaches no decoder.
+  /// The first result of `attempt` once its process is ready; packets lost until then reach no decoder.
   private func first(_ attempt: () throws -> [Float]) throws -> [Float] {
     let deadline = MonotonicClock.now() + .seconds(60)
     while MonotonicClock.now() < deadline {

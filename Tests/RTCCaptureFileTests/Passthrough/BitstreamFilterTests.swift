@@ -2,7 +2,7 @@ import RTCCaptureFile
 import RTCMedia
 import Testing
 
-/// What is passed on is, byte for byte, what FFmpeg's own bitstream filters make of the file.
+/// Frames passed on without decoding are, byte for byte, the output of FFmpeg's own bitstream filters for the file.
 @Suite struct BitstreamFilterTests {
   private let folder: ScratchFolder
   init() throws { folder = try ScratchFolder() }

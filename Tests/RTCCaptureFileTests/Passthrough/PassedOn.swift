@@ -4,13 +4,13 @@ import RTCMedia
 import RTCPrimitives
 import Synchronization
 
-/// What a player passes on of a file without decoding it.
+/// A consumer that records the frames that a player passes on without decoding.
 final class PassedOn: VideoConsumer, AudioConsumer, EncodedVideoConsumer, EncodedAudioConsumer, Sendable {
   struct Record: Sendable {
     var pictures: [EncodedFrame] = []
     var sounds: [EncodedAudioFrame] = []
     var isTroubled = false
-    /// Why pictures were not passed on any more.
+    /// The reasons why pictures were no longer passed on.
     var refusals: [String] = []
   }
 

@@ -22,7 +22,7 @@ final class ScratchFolder: Sendable {
     return file
   }
 
-  /// The same in two passes, which is when encoders put hidden frames between the others.
+  /// Makes a file with the `ffmpeg` program in two passes, which is when encoders put hidden frames between the others.
   func twoPassSample(_ name: String, _ arguments: String) throws -> String {
     let log = "-passlogfile \(path)/pass"
     _ = try runProgram("ffmpeg -v error -nostdin -y \(arguments) -pass 1 \(log) -f null -")
@@ -45,7 +45,7 @@ struct FilteredPackets {
   var packets: [[UInt8]] = []
   var keys: [Bool] = []
 
-  /// - Parameter filters: as ffmpeg's `-bsf:v` takes them.
+  /// - Parameter filters: the filters in the syntax of ffmpeg's `-bsf:v`.
   init(_ path: String, _ filters: String) throws {
     var input: UnsafeMutablePointer<AVFormatContext>?
     try check(avformat_open_input(&input, path, nil, nil))

@@ -5,7 +5,7 @@ import RTCPrimitives
 import Synchronization
 import Testing
 
-/// What a recorder said, in order.
+/// The events of a recorder, in order.
 final class RecordingLog: Sendable {
   private let entries = Mutex<[RecordingEvent]>([])
   var events: [RecordingEvent] { entries.withLock { $0 } }
@@ -17,7 +17,7 @@ final class RecordingLog: Sendable {
 }
 
 extension PassedOn.Record {
-  /// Hands everything to `recorder` as a cast would: both tracks in the order of capture.
+  /// Delivers all frames to `recorder` as a cast would: both tracks in the order of capture.
   func record(with recorder: Recorder) {
     var sounds = sounds[...]
     for picture in pictures {
@@ -31,17 +31,17 @@ extension PassedOn.Record {
   }
 }
 
-/// What `ffprobe` says of a recording, all of it decoded.
+/// The report of `ffprobe` on a recording, all of it decoded.
 struct PlayedRecording {
   var codecs: [String] = []
-  /// Seconds, of the packets.
+  /// The times of the packets of pictures, and below of sound, in seconds.
   var pictureTimes: [Double] = []
   var soundTimes: [Double] = []
-  /// Of the pictures that were decoded.
+  /// The sizes of the decoded pictures.
   var sizes: [String] = []
-  /// Seconds.
+  /// The duration in seconds.
   var duration: Double?
-  /// What the demuxer and the decoders complained of.
+  /// The errors that the demuxer and the decoders reported.
   var complaints: [String] = []
 
   init(_ path: String) throws {

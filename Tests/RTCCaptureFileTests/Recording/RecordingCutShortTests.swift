@@ -4,7 +4,7 @@ import RTCCaptureFile
 import RTCMedia
 import Testing
 
-/// What was written stays playable when the program is killed, and when the disk is full.
+/// A recording stays playable up to its last flush when the program is killed, and when the disk is full.
 @Suite(.timeLimit(.minutes(2))) struct RecordingCutShortTests {
   private let folder: ScratchFolder
   init() throws { folder = try ScratchFolder() }

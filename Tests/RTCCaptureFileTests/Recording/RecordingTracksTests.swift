@@ -204,13 +204,13 @@ private final class Asked: Sendable {
   func note(_ name: String) { known.withLock { $0.append(name) } }
 }
 
-/// What `ffprobe` says of a file of several tracks, all of it decoded.
+/// The report of `ffprobe` on a file of several tracks, all of it decoded.
 private struct ManyTracks {
   var codecs: [String] = []
   var names: [String] = []
-  /// Of the packets of each track, in seconds.
+  /// The times of the packets of each track, in seconds.
   var times: [Int: [Double]] = [:]
-  /// Decoded pictures of each size.
+  /// The number of decoded pictures of each size.
   var decoded: [String: Int] = [:]
   var complaints: [String] = []
 
