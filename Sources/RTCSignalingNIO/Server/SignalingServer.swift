@@ -15,7 +15,8 @@ public struct SignalingServerConfiguration: Sendable {
   /// Descriptors of sockets that listen already, such as those that systemd passes. They take the place of `listen`, which says
   /// their address, and belong to the server from its start on.
   public var inheritedSockets: [Int32] = []
-  /// Who is let in. Unless said otherwise, whoever has the server's `link`, which carries a secret made for it.
+  /// The rule that decides which clients are admitted. By default, these are the clients with the server's `link`,
+  /// which carries a secret made for it.
   public var gate: AccessGate
   /// Further names of the server, such as that of a proxy in front of it.
   public var hostNames: [String]
