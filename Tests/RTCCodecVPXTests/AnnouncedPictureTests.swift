@@ -7,7 +7,8 @@ import Testing
   private let size = PixelSize(width: 1280, height: 720)
   private let rect = PixelRect(x: 160, y: 96, width: 960, height: 400)
 
-  /// What the last three of five seconds came to in which other letters, or another picture of a film, stand in `rect` five times a second.
+  /// The result of five seconds in which other letters, or another picture of a film, stand in `rect` five times a
+  /// second. Only the last three seconds are counted.
   private func play(
     isAnnounced: Bool, isFilm: Bool = false
   ) throws -> (frames: Int, pictures: Int, moving: Double, resting: Double) {

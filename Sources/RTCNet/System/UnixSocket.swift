@@ -60,7 +60,7 @@ package struct UnixSocket: Hashable, Sendable {
     return File(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
   }
 
-  /// What tells one file from another at the same path.
+  /// The identity of a file, which differs between two files at the same path.
   package struct File: Hashable, Sendable {
     let device: UInt64
     let number: UInt64

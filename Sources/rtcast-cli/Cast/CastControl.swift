@@ -4,9 +4,9 @@ import RTCSignaling
 import RTCSignalingNIO
 import RTCast
 
-/// What `--control` does to a cast.
+/// The commands of `--control`, as a cast carries them out.
 struct CastControl {
-  /// What a request means for the one who runs the cast.
+  /// The consequence of a request for the caller that runs the cast.
   enum Outcome {
     case goesOn
     /// Another source has taken the place of the cast's own.
@@ -25,7 +25,7 @@ struct CastControl {
   let logger: Logger
   let broadcast: Broadcast
   let served: Served?
-  /// What is cast, as in the event `capture`.
+  /// The name of the source that is cast, as in the event `capture`.
   var sourceName: String
   /// The newest figures; nil in the first second.
   var measured: StatisticsReport?

@@ -2,9 +2,9 @@ import RTCSignaling
 
 /// The answer to a control line.
 package struct ControlReply: Sendable {
-  /// What a program is told: `control` when the command was carried out, the event that was asked for, or `error`.
+  /// The event that a program gets: `control` when the command was carried out, the requested event, or `error`.
   package let event: OutputEvent
-  /// Why no command was carried out, in a sentence; nil: it was.
+  /// The reason why no command was carried out, in a sentence; nil when it was.
   package let refusal: String?
 
   package init(_ outcome: Result<ControlCommand, ControlError>) {
@@ -25,7 +25,7 @@ package struct ControlReply: Sendable {
     self.refusal = refusal
   }
 
-  /// What a person reads who typed the command: the sentence of a refusal, or what was asked for.
+  /// Prints the reply for a user who typed the command: the sentence of a refusal, or the requested event.
   func show() {
     if let refusal { return Terminal.complain(refusal) }
     for line in ControlText.lines(of: event) { Terminal.print(line) }

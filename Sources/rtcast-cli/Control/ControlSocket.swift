@@ -9,7 +9,7 @@ package final class ControlSocket: Sendable {
   /// Clients that may be connected at a time; one more is told so and disconnected.
   package static let mostClients = 16
 
-  /// What other threads leave for the thread of the socket.
+  /// The messages of other threads for the thread of the socket.
   struct Mail {
     var answers: [(client: UInt64, text: String)] = []
     var isClosing = false
@@ -83,7 +83,7 @@ package final class ControlSocket: Sendable {
     wake.signal()
   }
 
-  /// What was left since the call before.
+  /// Takes the messages left since the last call.
   func takeMail() -> Mail {
     mail.withLock { mail in
       defer { mail.answers = [] }

@@ -3,7 +3,7 @@ import RTCPrimitives
 import RTCSignaling
 import RTCast
 
-/// What every `status` event tells of a process.
+/// The facts in every `status` event of a process.
 struct ControlStatus: Sendable {
   private let taker: ControlCommand.Taker
   /// The second of the start since 1970.

@@ -205,7 +205,7 @@ extension ControlOptions {
     needs.isolatedPlugins = (needs.isolatedPlugins ?? []) + PluginSearch.ofEnvironment.plugins().map(\.path)
   }
 
-  /// Of a hub, whose commands name no sources.
+  /// Adds the control socket of a hub to its needs. The commands of a hub name no sources.
   func stateSocket(_ needs: inout SandboxNeeds) {
     guard let socket else { return }
     // A folder needs to be there before a rule can name it.

@@ -2,7 +2,7 @@ import RTCSignaling
 import RTCSignalingNIO
 import RTCast
 
-/// What `--control` does to the hub.
+/// The commands of `--control`, as the hub carries them out.
 struct HubControl: Sendable {
   private let server: SignalingServer
   private let links: ServerLinks
