@@ -12,17 +12,17 @@ public import RTCPrimitives
 /// both were stopped or ended and one is started again. It ends when they are stopped, or when the player, `source.video`
 /// and `source.audio` have all been let go; a consumer that is being called then is called no more.
 public final class FilePlayer: Sendable {
-  /// How a file is to be played.
+  /// The options for playing a file.
   public struct Options: Sendable {
     /// Begin again when the end is reached; the next pass begins where the longer of the two streams ends.
     public var isLooped = false
-    /// Where to begin, each pass of a loop as well.
+    /// The position at which playing begins, also in each further pass of a loop.
     public var start = TimeDelta.zero
     /// 0.25…4; values outside are taken to the nearer bound. Sound keeps its pitch.
     public var speed = 1.0
     /// Pictures a second at most; nil for as many as the file has. The format given to `startCapture` sets a limit too.
     public var maximumFrameRate: Double?
-    /// False leaves the file's sound out.
+    /// Whether the file's sound is played.
     public var playsSound = true
     /// Also hand pictures and sound on as they are in the file, where browsers can take them.
     public var passesThrough = true
@@ -41,7 +41,7 @@ public final class FilePlayer: Sendable {
     case paused
   }
 
-  /// A change in playing, as `events` tells it.
+  /// A change in playing, as `events` reports it.
   public enum Event: Hashable, Sendable {
     case started
     case paused
@@ -130,19 +130,19 @@ public final class FilePlayer: Sendable {
 
   // MARK: - What there is to know
 
-  /// Where the file is now.
+  /// The current position in the file.
   public var position: TimeDelta {
     let position = core.monitor.read { $0.position(at: $1) }
     return max(.zero, min(position, duration ?? position))
   }
 
-  /// Nil when the container does not say.
+  /// The duration of the file; nil when the container does not say.
   public var duration: TimeDelta? { core.info.duration }
   /// The current state of the player.
   public var playback: Playback { core.monitor.read { state, _ in state.playback } }
-  /// True while the sound is replaced by silence.
+  /// Whether the sound is replaced by silence.
   public var isMuted: Bool { core.monitor.read { state, _ in state.isMuted } }
-  /// How fast the file plays, 0.25…4; 1 is its own speed.
+  /// The speed of playing, 0.25…4; 1 is the file's own speed.
   public var speed: Double { core.monitor.read { state, _ in state.clock.speed } }
 
   /// The events of the player, for one reader; if nobody reads, the oldest are discarded.
@@ -155,7 +155,8 @@ public final class FilePlayer: Sendable {
   /// FFmpeg's name of the audio codec; nil for a file without sound.
   public var audioCodec: String? { core.info.audioCodec }
 
-  /// Why the pictures cannot be handed on as they are, in a sentence; nil when they can, or when there are none.
+  /// The reason why the pictures cannot be passed on as they are, in a sentence; nil when they can, or when there are
+  /// none.
   public var passthroughRefusal: String? { core.info.passthroughRefusal }
 
   /// A sentence for each part of the file that is not played as it is meant: parts that nothing on this machine decodes, and colours
@@ -167,7 +168,8 @@ public final class FilePlayer: Sendable {
   /// Pictures that came too late to be shown, decoded or left out before that. They grow where this machine cannot decode
   /// the file as fast as it plays, or where the pictures' consumer takes too long.
   public var droppedPictures: Int { core.monitor.read { state, _ in state.droppedPictures } }
-  /// How late the newest picture was handed over: about a second at most, unless the file has no key frame for ten.
+  /// The delay with which the newest picture was delivered: about a second at most, unless the file has no key frame
+  /// for ten.
   public var lateness: TimeDelta { core.monitor.read { state, _ in state.lateness } }
   /// Pictures that consumers still hold.
   package var outstandingPictures: Int { core.ledger.outstanding }

@@ -46,9 +46,9 @@ package struct DemuxedPacket: Sendable {
   package let isKeyFrame: Bool
   /// Whole at once, and nothing after it refers to anything before: what a viewer waits for.
   package let isEntryPoint: Bool
-  /// When the picture or the first sample is due.
+  /// The time at which the picture or the first sample is due.
   package var time: TimeDelta
-  /// When it is to be decoded: never after `time`, never before that of the packet before.
+  /// The decode time: never after `time`, never before that of the packet before.
   package var decodeTime: TimeDelta
   /// Zero when the container does not say.
   package var duration: TimeDelta
@@ -67,8 +67,8 @@ package protocol VideoPassthrough: AnyObject {
   /// default.
   func frame(of packet: DemuxedPacket, captureTime: Timestamp, now: Timestamp) -> EncodedFrame?
 
-  /// Why no frame comes any more, as a sentence: what only the packets tell (pictures out of order, hidden frames). Nil
-  /// while frames can come.
+  /// The reason why no more frames come, as a sentence, where only the packets show it (pictures out of order, hidden
+  /// frames). Nil while frames can come.
   var impassable: String? { get }
 }
 

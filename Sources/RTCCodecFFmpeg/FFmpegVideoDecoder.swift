@@ -158,7 +158,7 @@ package final class FFmpegVideoDecoder: VideoDecoder {
     }
   }
 
-  /// A remote peer's rubbish must not fill our log; what matters is thrown.
+  /// Silences FFmpeg's log: a remote peer's malformed data must not fill it. Errors that matter are thrown.
   private static let silence: Void = av_log_set_level(AV_LOG_FATAL)
 }
 

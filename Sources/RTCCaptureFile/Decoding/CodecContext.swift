@@ -60,7 +60,7 @@ final class CodecContext {
   /// Forgets everything, after the end or before a jump.
   func flush() { avcodec_flush_buffers(context) }
 
-  /// How many pictures may wait for a later one before they are given out.
+  /// The number of pictures that may wait for a later one before they are delivered.
   var reorderDepth: Int { Int(max(0, context.pointee.has_b_frames)) }
 
   /// Leaves out pictures that no other refers to, while there is more to decode than time.

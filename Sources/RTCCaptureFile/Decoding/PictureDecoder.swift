@@ -10,7 +10,7 @@ final class PictureDecoder {
   private let orientation: PictureOrientation
   private let aspect: AVRational
   private let frameDuration: TimeDelta
-  /// Where the newest picture ends.
+  /// The end of the newest picture.
   private var expected: TimeDelta?
   private var newest: TimeDelta?
   /// Pictures before it are too many for the highest rate.

@@ -9,10 +9,10 @@ final class SoundDecoder {
 
   private let decoder: CodecContext
   private let converter = SoundConverter()
-  /// Where the sound so far ends: a start and the samples since, so that nothing adds up.
+  /// The end of the sound so far, as a start and the samples since, so that rounding errors do not add up.
   private var chain: (start: TimeDelta, rate: Int, samples: Int)?
 
-  /// Nil when nothing can decode the stream.
+  /// Creates a decoder; nil when nothing can decode the stream.
   init?(_ stream: MediaStream) {
     guard let decoder = try? CodecContext(stream) else { return nil }
     self.decoder = decoder

@@ -24,9 +24,9 @@ package struct FileContents: Sendable {
 
   /// The container's name as FFmpeg has it: `mov,mp4,m4a,3gp,3g2,mj2`, `matroska,webm` …
   package var containerName: String
-  /// Nil when the container does not say, or says what cannot be.
+  /// The duration of the file; nil when the container gives none, or an impossible one.
   package var duration: TimeDelta?
-  /// Containers whose timestamps may leap (broadcasts).
+  /// Whether the container's timestamps may leap (broadcasts).
   package var mayLeap: Bool
   package var video: Stream?
   package var audio: Stream?

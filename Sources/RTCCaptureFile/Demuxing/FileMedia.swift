@@ -7,7 +7,7 @@ internal import RTCPrimitives
 protocol FileMedia: AnyObject {
   var contents: FileContents { get }
 
-  /// Where the file's own timestamps begin, in nanoseconds; nil while nobody knows.
+  /// The begin of the file's own timestamps, in nanoseconds; nil while it is not known.
   var start: Int64? { get }
 
   /// Makes the decoders.
@@ -60,12 +60,12 @@ package struct FileDecoders: Hashable, Sendable {
   package var decodesSound: Bool
 }
 
-/// Why a file could not be read further.
+/// The reason why a file could not be read further.
 package enum FileReadFailure: UInt8, Hashable, Sendable {
   case unreadable = 0
   case shortOfMemory = 1
 
-  /// In a sentence.
+  /// The failure in a sentence.
   var sentence: String {
     switch self {
     case .unreadable: "Input/output error"
@@ -91,8 +91,8 @@ struct FilePacket {
   let dts: Int64?
   /// 0 when the container does not say.
   let duration: Int64
-  /// How much of its end is padding.
+  /// The length of the padding at the packet's end.
   let cut: Int64
-  /// When the next key frame after it stands in the container's index.
+  /// The time of the next key frame after the packet in the container's index.
   let nextKeyFrame: Int64?
 }

@@ -70,12 +70,13 @@ final class MediaFile {
   /// The container's name as FFmpeg has it: `mov,mp4,m4a,3gp,3g2,mj2`, `matroska,webm` …
   private var containerName: String { String(cString: context.pointee.iformat.pointee.name) }
 
-  /// Where the file's own timestamps begin, in nanoseconds: the earliest of what is played. Nil when nobody knows.
+  /// The begin of the file's own timestamps, in nanoseconds: the earliest of the streams that are played. Nil when it
+  /// is not known.
   var start: Int64? {
     [video, audio].compactMap { stream in stream.flatMap { $0.nanoseconds($0.stream.pointee.start_time) } }.min()
   }
 
-  /// Nil when the container does not say, or says what cannot be.
+  /// The duration of the file; nil when the container gives none, or an impossible one.
   private var duration: TimeDelta? {
     let duration = context.pointee.duration
     guard duration > 0, duration <= PacketTiming.latestTime / 1000 else { return nil }
@@ -160,7 +161,7 @@ final class MediaFile {
       || av_seek_frame(context, -1, 0, AVSEEK_FLAG_BYTE) >= 0
   }
 
-  /// When the next key frame after `time` stands in the container's index, in the file's own nanoseconds.
+  /// The time of the next key frame after `time` in the container's index, in the file's own nanoseconds.
   func indexedKeyFrame(after time: Int64) -> Int64? {
     guard let video else { return nil }
     let units = video.units(time) + 1
@@ -247,7 +248,7 @@ final class MediaFile {
     letters.utf8.reversed().reduce(0) { $0 << 8 | UInt32($1) }
   }
 
-  /// Why none of the streams is played.
+  /// The reason why none of the streams is played.
   private static func lack(of context: UnsafeMutablePointer<AVFormatContext>, _ wantsAudio: Bool) -> FileFault {
     for index in 0..<Int(context.pointee.nb_streams) {
       let parameters = context.pointee.streams[index]!.pointee.codecpar.pointee

@@ -67,7 +67,7 @@ struct MediaStream {
     return (-PacketTiming.latestTime...PacketTiming.latestTime).contains(scaled) ? scaled : nil
   }
 
-  /// How long a packet lasts, in nanoseconds; 0 when the container does not say, or says more than an hour.
+  /// The duration of a packet, in nanoseconds; 0 when the container gives none, or more than an hour.
   func duration(_ units: Int64) -> Int64 {
     guard units > 0, let duration = nanoseconds(units), duration <= PacketTiming.longestDuration else { return 0 }
     return duration

@@ -56,8 +56,8 @@ struct PacketLog {
     entries.append(entry)
   }
 
-  /// After a seek: nothing of what was read is wanted.
-  /// - Parameter resumesTap: the same packets are read again, and the tap gets those that it has not had.
+  /// Removes all entries, after a seek.
+  /// - Parameter resumesTap: the same packets are read again, and the tap gets the packets that it has not had.
   mutating func removeAll(resumesTap: Bool = false) {
     first = endIndex
     entries.removeAll()
@@ -79,7 +79,7 @@ struct PacketLog {
     return Work(entry: self[decodeAt], startsAnew: startsAnew)
   }
 
-  /// When the packet that the decoder gets next was to be decoded; nil where a pass ends or nothing waits.
+  /// The decode time of the next packet for the decoder; nil where a pass ends or nothing waits.
   var nextDecodeTime: TimeDelta? {
     guard decodeAt < endIndex, case .packet(let packet) = self[decodeAt] else { return nil }
     return max(packet.time, packet.decodeTime)
@@ -199,7 +199,7 @@ struct PacketLog {
 
   // MARK: - Letting go
 
-  /// Forgets what neither reader needs; `limit` bounds the bytes kept for a decoder that is switched off.
+  /// Discards the entries that neither reader needs; `limit` bounds the bytes kept for a decoder that is switched off.
   mutating func trim(to media: TimeDelta, limit: Int) {
     var keep = decodeAt
     if case .at(let number) = tap { keep = min(keep, number) }

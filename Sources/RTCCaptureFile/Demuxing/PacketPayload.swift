@@ -13,7 +13,7 @@ package final class PacketPayload: @unchecked Sendable {
   }
 
   private let content: Content
-  /// When the packet is shown and decoded, for its decoder.
+  /// The times of showing and decoding, for the packet's decoder.
   private(set) var stamp = PacketStamp(pts: nil, dts: nil, duration: 0)
 
   /// Takes over a packet whose data is reference-counted.
@@ -49,7 +49,7 @@ package final class PacketPayload: @unchecked Sendable {
     return packet
   }
 
-  /// By which the process that has the packet knows it; nil: it is here.
+  /// The packet's number in the process that has it; nil when the packet is in this process.
   var id: UInt64? { if case .remote(let id, _, _, _, _) = content { id } else { nil } }
 
   package var count: Int {

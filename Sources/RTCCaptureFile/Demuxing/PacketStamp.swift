@@ -1,6 +1,6 @@
-/// When a packet is shown and decoded on the media timeline, in nanoseconds, as its decoder is told it.
+/// The times at which a packet is shown and decoded on the media timeline, in nanoseconds, in the form for its decoder.
 package struct PacketStamp: Hashable, Sendable {
-  /// Nil when nobody knows.
+  /// The times of showing and decoding; nil when they are not known.
   package var pts: Int64?
   package var dts: Int64?
   package var duration: Int64

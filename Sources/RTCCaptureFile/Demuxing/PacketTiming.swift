@@ -28,7 +28,7 @@ package struct PacketTiming {
 
   private struct Track {
     var offset: Int64
-    /// When the next packet is expected to be decoded, in media time.
+    /// The expected decode time of the next packet, in media time.
     var expected: Int64
     var lastDecode: Int64
   }

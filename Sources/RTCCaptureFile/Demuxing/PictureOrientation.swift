@@ -1,7 +1,7 @@
 internal import CFFmpeg
 internal import RTCPrimitives
 
-/// How a picture is to be brought upright, as containers, Exif and H.264 say it.
+/// The way to bring a picture upright, as containers, Exif and H.264 give it.
 struct PictureOrientation: Hashable {
   /// Left and right are to be exchanged first.
   var isMirrored = false
@@ -9,7 +9,7 @@ struct PictureOrientation: Hashable {
 
   init() {}
 
-  /// As the container has it.
+  /// Creates the orientation that the container gives.
   init(_ stream: StreamDescription) { (isMirrored, rotation) = (stream.isMirrored, stream.rotation) }
 
   /// Turns between quarters go to the nearest quarter.

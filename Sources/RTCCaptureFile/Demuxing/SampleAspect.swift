@@ -1,7 +1,7 @@
 internal import CFFmpeg
 internal import RTCPrimitives
 
-/// How much wider than high the pixels of a picture are.
+/// The width of a picture's pixels relative to their height.
 struct SampleAspect: Hashable {
   private var width: Int
   private var height: Int

@@ -23,7 +23,7 @@ package enum FileAnswer: Sendable {
   case fileEnd
   case failure(FileReadFailure)
   case moved(Bool)
-  /// Shared memory for `slot`, in place of what was there; its descriptor comes along.
+  /// Shared memory for `slot`, in place of the memory before; its descriptor comes with the message.
   case segment(slot: UInt8)
   case picture(SharedPicture, duration: TimeDelta)
   /// The last answer to a request for pictures.
@@ -49,7 +49,7 @@ package enum FileAnswer: Sendable {
     /// Whether `part` messages with its bytes follow.
     package var hasBytes: Bool
     package var newExtradata: [UInt8]?
-    /// Where the file's timestamps begin, as far as is known by now.
+    /// The begin of the file's timestamps, as far as it is known by now.
     package var start: Int64?
   }
 
@@ -61,7 +61,7 @@ package enum FileAnswer: Sendable {
   package static let longestExtradata = 32 * 1024
   /// Times on the media timeline are within this.
   package static let latestTime = PacketTiming.latestMediaTime + PacketTiming.latestTime
-  /// How wide and high pictures may be.
+  /// The allowed widths and heights of pictures, in pixels.
   package static let sides = 1...65_535
 
   /// The first byte of a message with bytes of a packet.
@@ -267,7 +267,8 @@ extension FileFault {
 }
 
 extension ByteReader {
-  /// Nil when the message is cut short or the time is not one of a file's; else the time or that there is none.
+  /// Reads a time in the file. Nil when the message is cut short or the time is out of range; else the time or that
+  /// there is none.
   fileprivate mutating func readFileTime() -> Int64?? {
     guard let time = readOptional() else { return nil }
     guard let time else { return .some(nil) }

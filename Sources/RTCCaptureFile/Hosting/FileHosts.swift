@@ -6,13 +6,13 @@ package import RTCPrimitives
 
 /// Starts the processes in which files are demuxed and decoded. Any thread.
 package final class FileHosts: Sendable {
-  /// How long a process is waited for.
+  /// The longest waits for a process.
   package struct Patience: Sendable {
-    /// For its start, libraries included.
+    /// The wait for its start, libraries included.
     package var start = TimeDelta.seconds(10)
-    /// Without a message.
+    /// The wait for the next message.
     package var silence = TimeDelta.seconds(10)
-    /// For all of a request, while it asks for bytes: what looks for a place in a long file may read much of it.
+    /// The wait for a whole request, while it asks for bytes: a seek in a long file may read much of it.
     package var request = TimeDelta.seconds(120)
 
     package init() {}

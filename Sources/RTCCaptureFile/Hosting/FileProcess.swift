@@ -29,7 +29,7 @@ final class FileProcess {
   /// Answers to the request that is under way, and when it must be done.
   private var answers = 0
   private var deadline = Timestamp.distantFuture
-  /// How long the socket waits; nil: for ever.
+  /// The longest wait of the socket for a message; nil means without limit.
   private var patienceSet: TimeDelta?
 
   /// Takes over a process that was started.

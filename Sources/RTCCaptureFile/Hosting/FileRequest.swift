@@ -79,7 +79,7 @@ package enum FileRequest: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// Nil for a message that is none.
+  /// Reads a request; nil for a malformed message.
   package static func parse(_ message: Span<UInt8>) -> (request: FileRequest, released: Released)? {
     var reader = ByteReader(message)
     guard let kind = reader.readUInt8(), let slots = reader.readUInt64(), let count = reader.readInt(),
@@ -133,7 +133,7 @@ extension MessageWriter {
 }
 
 extension ByteReader {
-  /// Nil when the message is cut short; else the value or that there is none.
+  /// Reads an optional value. Nil when the message is cut short; else the value or that there is none.
   mutating func readOptional() -> Int64?? {
     guard let isThere = readBool(), let value = readInt64() else { return nil }
     return .some(isThere ? value : nil)

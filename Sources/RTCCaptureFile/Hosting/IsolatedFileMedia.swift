@@ -20,7 +20,7 @@ final class IsolatedFileMedia: FileMedia {
   private(set) var start: Int64?
   private let file: File
   private let hosts: FileHosts
-  /// Nil after it was lost.
+  /// The process that reads the file; nil after it was lost.
   private var process: FileProcess?
   /// Read ahead of what was asked for.
   private var steps = StepQueue()

@@ -27,7 +27,7 @@ public struct AV1Rewriter: Sendable {
     for unit in AV1OBU.units(in: units) ?? [] { note(unit, in: units) }
   }
 
-  /// Nil when the packet is malformed or holds no frame.
+  /// Rewrites a packet; nil when it is malformed or holds no frame.
   public mutating func rewrite(_ packet: Span<UInt8>) -> Picture? {
     guard let units = AV1OBU.units(in: packet) else { return nil }
     var picture = Picture(data: [], isKeyFrame: false)
@@ -50,7 +50,7 @@ public struct AV1Rewriter: Sendable {
     return hasFrame ? picture : nil
   }
 
-  /// True when the packet begins with a shown key frame.
+  /// Whether the packet begins with a shown key frame.
   public func isKeyFrame(_ packet: Span<UInt8>) -> Bool {
     var copy = self
     return copy.rewrite(packet)?.isKeyFrame ?? false

@@ -3,7 +3,7 @@ package import RTCMedia
 /// Whether a file's pictures can be sent as they are.
 package enum PassthroughDecision: Hashable, Sendable {
   case passable(EncodedVideoFormat)
-  /// Why not, as a sentence about the file.
+  /// The pictures cannot be passed on, for this reason, a sentence about the file.
   case refused(String)
 
   /// Decides by what the container says alone; what only the packets tell comes up later, see
@@ -17,7 +17,7 @@ package enum PassthroughDecision: Hashable, Sendable {
   }
 }
 
-/// Why a file's pictures cannot be sent as they are.
+/// The reason why a file's pictures cannot be sent as they are.
 package struct PassthroughRefusal: Error, Hashable, Sendable {
   /// About the file, complete: "The pictures …".
   package let sentence: String

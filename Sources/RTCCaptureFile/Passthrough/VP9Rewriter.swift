@@ -70,7 +70,7 @@ public struct VP9Rewriter: Sendable {
     return false
   }
 
-  /// Where the frames of a superframe lie; the whole packet when it is a single frame; none when the index lies.
+  /// The ranges of a superframe's frames; the whole packet when it is a single frame; none when the index is wrong.
   private static func frames(in packet: Span<UInt8>) -> [Range<Int>] {
     guard packet.count > 0 else { return [] }
     let marker = packet[packet.count - 1]

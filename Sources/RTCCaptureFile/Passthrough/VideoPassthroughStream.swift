@@ -6,8 +6,8 @@ package import RTCPrimitives
 package final class VideoPassthroughStream: VideoPassthrough {
   package let format: EncodedVideoFormat
 
-  /// Why the pictures cannot be passed on any longer; nil while they can. Once set it stays, and no frame comes any
-  /// more.
+  /// The reason why the pictures cannot be passed on any longer; nil while they can. Once set it stays, and no more
+  /// frames come.
   package private(set) var impassable: String?
 
   private var rewriter: PictureRewriter
@@ -15,14 +15,16 @@ package final class VideoPassthroughStream: VideoPassthrough {
   private let colorSpace: ColorSpace
   private var size: PixelSize
   private var awaitsKeyFrame = true
-  /// Where the newest key frame was, and how far from it the next may be.
+  /// The time of the newest key frame, or of the first packet before any, and the longest time until the next key
+  /// frame.
   private var stretch: (start: TimeDelta, longest: TimeDelta)?
   private var count: UInt64 = 0
 
-  /// After a jump there is nothing to see before the first key frame.
+  /// The longest time before the first key frame, as nothing can be shown before it after a jump.
   private static let longestWait = TimeDelta.seconds(1)
-  /// A viewer who joins is sent pictures that are encoded here until the next key frame; for these all pictures since the one before
-  /// must be decoded. What encoders do by default, 250 pictures, is within it.
+  /// The longest time between two key frames. A viewer that joins gets pictures that are encoded here until the next
+  /// key frame, and for these all pictures since the key frame before must be decoded. The default of encoders, 250
+  /// pictures, is within this time.
   private static let longestStretch = TimeDelta.seconds(11)
 
   /// - Throws: when browsers cannot take the pictures as they are (codec, profile, depth, pictures out of order).
@@ -66,7 +68,8 @@ package final class VideoPassthroughStream: VideoPassthrough {
       encodedTime: now, quantizer: 0, rotation: rotation, contentHint: .motion,
       colorSpace: format.codec == .vp8 ? colorSpace : nil, number: count)
   }
-  /// Key frames that are far apart, or none at all as with intra refresh, leave who joins without a picture.
+  /// Checks the time since the last key frame. If key frames are far apart, or there are none as with intra refresh, a
+  /// viewer that joins has no picture.
   private func note(_ packet: DemuxedPacket, isKeyFrame: Bool) {
     if isKeyFrame { return stretch = (packet.decodeTime, Self.longestStretch) }
     let (start, longest) = stretch ?? (packet.decodeTime, Self.longestWait)

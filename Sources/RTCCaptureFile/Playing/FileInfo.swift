@@ -6,15 +6,15 @@ struct FileInfo: Sendable {
   var path: String
   var containerName: String
   var duration: TimeDelta?
-  /// Nil when the file has no pictures.
+  /// The format of the pictures; nil when the file has none.
   var videoFormat: VideoFormat?
   var videoCodec: String?
-  /// Nil when it has no sound, or none is wanted.
+  /// The format of the sound; nil when the file has none, or none is wanted.
   var audioFormat: AudioFormat?
   var audioCodec: String?
   var encodedFormat: EncodedVideoFormat?
   var isOpus: Bool
-  /// Why the pictures are not handed on as they are.
+  /// The reason why the pictures are not passed on as they are.
   var passthroughRefusal: String?
   /// A sentence for each part of the file that is not played as it is meant.
   var notices: [String]

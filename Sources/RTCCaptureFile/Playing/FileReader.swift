@@ -60,7 +60,7 @@ final class FileReader {
     }
   }
 
-  /// False when nobody wants the file any more.
+  /// Performs a job. False when no consumer wants the file any more.
   private func perform(_ job: ReaderJob) throws(FileLoss) -> Bool {
     switch job {
     case .exit: return false

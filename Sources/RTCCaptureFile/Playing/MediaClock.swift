@@ -14,14 +14,15 @@ struct MediaClock {
     return media + Self.scaled(now - time, by: speed)
   }
 
-  /// When `position` is due; nil while the clock stands.
+  /// The time at which `position` is due; nil while the clock stands.
   func due(_ position: TimeDelta) -> Timestamp? {
     guard isRunning else { return nil }
     let distance = position - media
     return time + Self.scaled(distance, by: 1 / speed)
   }
 
-  /// To the nearest nanosecond, and exact at speed 1: a time that is due must be seen to be due.
+  /// The length multiplied by `factor`, rounded to the nearest nanosecond, and exact at speed 1: a time that is due
+  /// must be seen to be due.
   private static func scaled(_ length: TimeDelta, by factor: Double) -> TimeDelta {
     guard factor != 1 else { return length }
     return TimeDelta(nanoseconds: Int64(max(-9e18, min(9e18, (Double(length.nanoseconds) * factor).rounded()))))

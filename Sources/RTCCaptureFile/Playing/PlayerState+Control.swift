@@ -2,7 +2,7 @@ internal import RTCMedia
 internal import RTCPrimitives
 
 extension PlayerState {
-  /// False when it stood already.
+  /// Stops the clock. False when it stood already.
   mutating func pause(_ now: Timestamp) -> Bool {
     switch motion {
     case .playing:
@@ -16,7 +16,7 @@ extension PlayerState {
     }
   }
 
-  /// False when it ran already.
+  /// Starts the clock. False when it ran already.
   mutating func resume(_ now: Timestamp) -> Bool {
     switch motion {
     case .paused:

@@ -144,7 +144,7 @@ struct PlayerState {
     return lastRun
   }
 
-  /// Nobody asks for the track any more: what waits for it is let go.
+  /// Ends the run of a track that no consumer wants any more, and releases the items that wait for it.
   mutating func endRun(_ kind: Kind) {
     self[kind].run = nil
     switch kind {
@@ -156,7 +156,7 @@ struct PlayerState {
   }
 
   var isSeeking: Bool { if case .none = seek { false } else { true } }
-  /// Where the player is, or will be.
+  /// The position where the player is, or to which it seeks.
   func destination(at now: Timestamp) -> TimeDelta {
     if case .wanted(let place) = seek { place } else { position(at: now) }
   }

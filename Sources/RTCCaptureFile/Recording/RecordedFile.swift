@@ -15,7 +15,7 @@ final class RecordedFile {
   private struct Sound {
     let place: MuxedFile.Track
     var last: Int64 = -1
-    /// Where a sound position stands on the file's clock.
+    /// The place of a sound position on the file's clock.
     var anchor: (position: Int64, time: Int64)?
   }
 
@@ -30,7 +30,7 @@ final class RecordedFile {
   private(set) var safeTime: Int64 = 0
   private(set) var hasUnflushed = false
 
-  /// How far sound may stray from its capture times before it is put back.
+  /// The longest time by which sound may stray from its capture times before it is put back, in nanoseconds.
   private static let longestDrift: Int64 = 80_000_000
 
   /// The tracks that a file is to have.
@@ -115,7 +115,7 @@ final class RecordedFile {
     hasUnflushed = true
   }
 
-  /// How long what was written since the last flush lasts, in nanoseconds.
+  /// The length of the frames written since the last flush, in nanoseconds.
   var unflushedTime: Int64 { writtenTime - safeTime }
 
   func flush() throws(FFmpegError) {

@@ -11,7 +11,7 @@ final class RecordingSink {
   private(set) var refusal: Int32 = 0
   private var position: Int64 = 0
   private var length: Int64 = 0
-  /// Bytes of whole clusters or fragments: what plays, whatever comes.
+  /// The number of bytes of whole clusters or fragments, which can be played in any case.
   private(set) var safeLength: Int64 = 0
 
   /// Takes over a descriptor that `create` has opened.
@@ -39,7 +39,7 @@ final class RecordingSink {
   /// All that was written so far belongs to whole clusters or fragments.
   func markSafe() { safeLength = length }
 
-  /// Cuts off what is not whole. A file in which nothing is whole is removed.
+  /// Cuts off incomplete clusters or fragments. A file without any complete one is removed.
   func keepSafePart() {
     guard isRegularFile else { return }
     if safeLength == 0 { files.remove(path) } else { _ = ftruncate(descriptor, off_t(safeLength)) }

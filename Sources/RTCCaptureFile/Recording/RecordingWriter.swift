@@ -283,7 +283,7 @@ final class RecordingWriter {
     state = .over
   }
 
-  /// The recording ends; what is whole stays.
+  /// Ends the recording after an error; the complete part of the file stays.
   private func fail(_ error: any Error) {
     let ended = state
     state = .over
