@@ -78,6 +78,6 @@ package final class VideoPassthroughStream: VideoPassthrough {
     impassable =
       longest == Self.longestWait
       ? "The pictures do not begin with a key frame, as with intra refresh, so viewers could not follow them as they are."
-      : "The pictures have no key frame for \(longest.milliseconds / 1_000) seconds, so who joins could not follow them as they are."
+      : "The pictures have no key frame for \(longest.milliseconds / 1_000) seconds, so a viewer who joins could not decode them unchanged."
   }
 }

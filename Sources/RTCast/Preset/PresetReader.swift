@@ -5,7 +5,7 @@ import RTCSignaling
 
 /// Reads a preset from JSON; errors name the key and the problem.
 struct PresetReader {
-  /// What sentences call the file, such as `preset mine.json`.
+  /// The name of the file in messages, such as `preset mine.json`.
   let file: String
 
   func read(_ tree: JSONTree) throws(PresetError) -> Preset {

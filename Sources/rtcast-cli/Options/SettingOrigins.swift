@@ -99,7 +99,7 @@ package struct SettingOrigins {
     }
   }
 
-  /// What holds where nobody says anything, as `presets/README.md` has it.
+  /// The defaults, as in `presets/README.md`.
   package static let defaults: [(key: String, value: String)] = [
     ("fps", "by source"), ("contentHint", "by source"), ("codec", "VP8, or VP9 with chroma 444"), ("chroma", "420"),
     ("size", "as they come"), ("scalabilityMode", "L1T1"), ("audioSource", "source"), ("token", "one that is made"),
