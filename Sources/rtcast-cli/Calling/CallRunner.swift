@@ -68,6 +68,7 @@ struct CallRunner {
     defer { rateLog?.close() }
     let calls = try makeManager(peers, rateLog?.log)
     let ending = await call(calls, show, inlets)
+    ServiceNotifier.current?.tell(.stopping)
     await calls.disconnect()
     await show.finish()
     switch ending {
@@ -82,6 +83,7 @@ struct CallRunner {
     do throws(CallManagerError) {
       name = try await calls.setupConnection()
       output.registered(as: name, at: plan.hub)
+      ServiceNotifier.current?.tell(.status("Registered as \(name)."), .ready)
     } catch {
       return .failed(CastFailure(error))
     }

@@ -84,8 +84,8 @@ struct CastRunner {
 
   /// - Parameters:
   ///   - token: of the service that is published to.
-  ///   - gate: who may watch.
-  private func cast(_ source: Source, _ token: Secret?, _ gate: AccessGate) async throws(CastFailure) {
+  ///   - access: who may watch.
+  private func cast(_ source: Source, _ token: Secret?, _ access: ServedAccess) async throws(CastFailure) {
     let inlets = try ControlInlets(options.output.control)
     defer { inlets.close() }
     let peers = try openPeers()
@@ -110,7 +110,7 @@ struct CastRunner {
     let served: CastControl.Served?
     do throws(CastFailure) {
       try takeCommands(from: inlets)
-      served = try await serve(broadcast, peers, gate)
+      served = try await serve(broadcast, peers, access.gate)
     } catch {
       await broadcast.stop()
       recorder?.finish()
@@ -119,7 +119,10 @@ struct CastRunner {
     let start = MonotonicClock.now()
     source.player?.tellShortcomings(to: logger)
     let watchers = watch(broadcast, player: source.player, token)
-    let result = await follow(source, CastControl(options, output, logger, broadcast, served, sourceName: source.name))
+    let control = CastControl(options, output, logger, broadcast, served, sourceName: source.name)
+    let service = CastService(served?.server, destination: options.destination.to?.text)
+    let result = await follow(source, control, access, service)
+    ServiceNotifier.current?.tell(.stopping)
     for watcher in watchers { watcher.cancel() }
     TerminalKeys.restore()
     await broadcast.stop()  // the goodbyes go out while the server can still say that the cast is over
@@ -304,10 +307,13 @@ struct CastRunner {
     return plan
   }
 
-  private func follow(_ source: Source, _ control: CastControl) async -> Result<CastEnding, CastFailure> {
+  private func follow(
+    _ source: Source, _ control: CastControl, _ access: ServedAccess, _ service: CastService
+  ) async -> Result<CastEnding, CastFailure> {
     let player = source.player
     let broadcast = control.broadcast
     var control = control
+    var service = service
     var usage = ProcessUsage()
     var limitation: QualityLimitation?
     var notices = CastNotices()
@@ -352,7 +358,15 @@ struct CastRunner {
         }
       case .started(let started): output.captureStarted(started, source: source.name)
       case .isSlow: continue
-      case .published: output.published(to: options.destination.to?.text ?? "")
+      case .published:
+        output.published(to: options.destination.to?.text ?? "")
+        service.isPublished()
+      case .reload: await reload(broadcast, control.served?.server, access)
+      case .beat:
+        // The service manager learns that each thread that a cast needs has answered.
+        _ = await broadcast.statistics()
+        await control.served?.server.answer()
+        ServiceNotifier.current?.tell(.watchdog)
       case .control(let request):
         switch await control.obey(request) {
         case .goesOn: continue

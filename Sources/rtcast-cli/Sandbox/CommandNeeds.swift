@@ -114,7 +114,8 @@ extension ServeCommand: ConfinedCommand {
     token.state(&needs)
     access.state(&needs)
     control.stateSocket(&needs)
-    needs.reads += [tokens, turn.secretFile]
+    needs.rereads.append(tokens)
+    needs.reads.append(turn.secretFile)
     needs.keepsState = true
   }
 }

@@ -14,6 +14,10 @@ struct ServeRunner {
     case hub(HubNews)
     case stream(StreamRelay.News)
     case control(ControlRequest)
+    /// Settings are to be read again.
+    case reload
+    /// The service manager expects a sign of life.
+    case beat
     case end(CastEnding)
   }
 
@@ -49,11 +53,8 @@ struct ServeRunner {
     OpenFiles.allowMost()
     let inlets = try ControlInlets(command.control)
     defer { inlets.close() }
-    let access = try ServedAccess.ofHub(
-      command.token.secret(configured: ConfigurationFiles.current.token),
-      tokens: try command.tokens.map(TokenFile.read) ?? [:], listen, command.access, logger)
-    let certificate = try command.access.certificate(
-      addresses: outwardAddresses.map(\.description) + ["127.0.0.1", "::1"])
+    let access = try access(listen)
+    let certificate = try certificate()
     let report = report
     let network = try command.network.peerOptions(isTold: false)
     let turn = try command.turn.service()
@@ -69,6 +70,7 @@ struct ServeRunner {
     if let audit { configuration.audit = { audit.write($0) } }
     configuration.hub = HubConfiguration(limits: hubLimits, iceServers: network.iceServers, turn: turn)
     configuration.publications = relay
+    configuration.inheritedSockets = passed?.descriptors ?? []
     let output = output
     try inlets.start(respond: { output.answer($0) }, deliver: { report.yield(.control($0)) })
     let server: SignalingServer
@@ -83,14 +85,23 @@ struct ServeRunner {
     let limit = command.output.duration.map { seconds in
       Task { if (try? await Task.sleep(for: .seconds(seconds))) != nil { report.yield(.end(.durationOver)) } }
     }
-    let ending = await follow(HubControl(server, links, relay.directory))
-    limit?.cancel()
+    let service = ServiceNotifier.current
+    let beats = service?.beats { report.yield(.beat) }
+    service?.tell(.ready)
+    let ending = await follow(server, HubControl(server, links, relay.directory), access, listen)
+    service?.tell(.stopping)
+    for task in [limit, beats] { task?.cancel() }
     await relay.stop()
     await server.shutdown()
     output.ended(ending)
   }
 
-  private func follow(_ control: HubControl) async -> CastEnding {
+  private func follow(
+    _ server: SignalingServer, _ control: HubControl, _ access: ServedAccess, _ listen: ListenAddress
+  ) async -> CastEnding {
+    let service = ServiceNotifier.current
+    var population = HubPopulation(place: server.localAddress.link(token: nil, isSecure: server.isSecure))
+    service?.tell(status: population.sentence)
     for await happening in happenings {
       switch happening {
       case .reload: reload(server, access, listen)
@@ -124,6 +135,32 @@ struct ServeRunner {
       }
     }
     return .signal(SIGTERM)  // never: the stream is not finished by anybody
+  }
+
+  /// Reads certificate and tokens again. If that fails, all settings stay as they were.
+  private func reload(_ server: SignalingServer, _ access: ServedAccess, _ listen: ListenAddress) {
+    ServiceNotifier.current?.tellReloading()
+    defer { ServiceNotifier.current?.tell(.ready) }
+    do throws(CastFailure) {
+      let (new, certificate) = (try self.access(listen), try certificate())
+      if let certificate {
+        do throws(SignalingServerError) { try server.show(certificate.identity) } catch { throw CastFailure(error) }
+      }
+      try access.adopt(new)
+      logger.notice("Certificate and tokens were read again.")
+    } catch {
+      logger.error("\(error.sentence) The settings stay as they were.")
+    }
+  }
+
+  private func access(_ listen: ListenAddress) throws(CastFailure) -> ServedAccess {
+    try ServedAccess.ofHub(
+      command.token.secret(configured: ConfigurationFiles.current.token),
+      tokens: try command.tokens.map(TokenFile.read) ?? [:], listen, command.access, logger)
+  }
+
+  private func certificate() throws(CastFailure) -> ServeCertificate? {
+    try command.access.certificate(addresses: outwardAddresses.map(\.description) + ["127.0.0.1", "::1"])
   }
 
   // MARK: - Configuration
