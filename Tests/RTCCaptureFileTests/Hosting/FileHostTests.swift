@@ -42,9 +42,9 @@ import Testing
   @Test func `B9: the process can do nothing but decode`() async throws {
     let probe = Probe("try-20")
     let clip = try clip("try.mp4", "-c:v libx264 -g 10 -bf 0")
-    let record = await (try Playback(clip, pictureLimit: 12, hosts: probe.hosts)).play()
-    #expect(record.pictures.count == 12)
-    // The status that it ends with says so.
+    let record = await (try Playback(clip, hosts: probe.hosts)).play()
+    #expect(record.videoEnd == .finished)
+    // The process ends with this status if each attempt was refused.
     #expect(probe.sentences.first?.contains("status 42") == true, "\(probe.sentences)")
   }
 
@@ -87,7 +87,8 @@ import Testing
     let probe = Probe("crash-open")
     let clip = try clip("open.mp4", "-c:v libx264")
     let error = #expect(throws: CaptureError.self) { try FilePlayer.open(path: clip.path, hosts: probe.hosts) }
-    #expect(error?.sentence.contains(clip.path) == true && error?.sentence.contains("signal 11") == true)
+    let sentence = error?.sentence ?? ""
+    #expect(sentence.contains(clip.path) && sentence.contains("signal 11"), "\(sentence)")
   }
 
   @Test func `B9: where no process can be started the file is played here`() async throws {

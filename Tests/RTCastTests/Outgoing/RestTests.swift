@@ -49,7 +49,7 @@ import Testing
   @Test func `a picture that the next makes old is hardly refined and the last one is`() throws {
     func play(isAnnounced: Bool) throws -> (desktop: Desktop, encoder: VirtualEncoder, refinements: UInt64) {
       var desktop = Desktop(size: PixelSize(width: 1280, height: 720))
-      let settings = EncodingSettings(maxFrameRate: 5, startBitrate: .megabitsPerSecond(6))
+      let settings = EncodingSettings(maxFrameRate: 5, startBitrate: .megabitsPerSecond(1))
       let encoder = try VirtualEncoder(settings)
       var (forecast, controls) = (PictureForecast(), EncoderControls(settings))
       func rest(until end: Timestamp) throws {
