@@ -126,7 +126,7 @@ def test_a_reader_of_standard_output_that_leaves_is_said_and_the_cast_goes_on(qu
     assert casting.wait_answer()
     casting.process.send_signal(signal.SIGINT)
     assert casting.process.wait(15) == 0
-    assert "has gone" in casting.process.stderr.read()
+    assert "has closed it" in casting.process.stderr.read()
 
 
 @pytest.mark.parametrize("program", [CAST, ("serve",)], ids=["cast", "hub"])

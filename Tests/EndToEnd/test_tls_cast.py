@@ -93,4 +93,4 @@ def test_a_server_that_hangs_up_on_http_may_want_https():
         code, _, err = run("watch", f"http://127.0.0.1:{listener.getsockname()[1]}/", "--no-window")
         listener.shutdown(socket.SHUT_RDWR)
         thread.join()
-    assert "https://" in err and err.count("?") == 1 and "?." not in err, (code, err)
+    assert "https://" in err and "?." not in err, (code, err)

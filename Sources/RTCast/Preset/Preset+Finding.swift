@@ -72,8 +72,11 @@ extension Preset {
     // Non-blocking, so that a named pipe is found out and not waited for.
     let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else {
-      if errno == ENOENT || errno == ENOTDIR { return nil }
-      throw unreadable(unsafe String(cString: strerror(errno)))
+      let error = errno
+      if error == ENOENT || error == ENOTDIR { return nil }
+      // In a folder of somebody else, such as the home folder that `su` leaves in HOME, no file can be found.
+      if error == EACCES, unsafe access(path, F_OK) != 0 { return nil }
+      throw unreadable(unsafe String(cString: strerror(error)))
     }
     defer { close(file) }
     var status = stat()

@@ -28,7 +28,7 @@ struct CallPlan: Sendable {
   var duration: Double?
   var isJSON: Bool
   /// Where commands come from.
-  var control = ControlOptions()
+  var control: ControlOptions?
 
   init(target: Target, hub: HubAddress, _ options: HubOptions, token: Secret?, _ run: RunOptions) {
     self.target = target

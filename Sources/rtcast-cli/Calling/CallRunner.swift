@@ -144,7 +144,7 @@ struct CallRunner {
     if plan.isJSON {
       tasks.append(Task { while (try? await Task.sleep(for: .seconds(1))) != nil { report.yield(.second) } })
     }
-    if case .ask = plan.answer, !plan.control.readsStandardInput {
+    if case .ask = plan.answer, plan.control?.readsStandardInput != true {
       tasks.append(Task { for await line in StandardInput.lines() { report.yield(.line(line)) } })
     }
     return tasks

@@ -4,9 +4,10 @@ struct ControlInlets: Sendable {
   private let socket: ControlSocket?
 
   /// Makes the socket, so that a path that cannot be had is known before anything else begins.
-  init(_ options: ControlOptions) throws(CastFailure) {
-    readsStandardInput = options.readsStandardInput
-    socket = try options.socket.map { place throws(CastFailure) in try ControlSocket(at: place) }
+  /// - Parameter options: nil for a command without `--control`.
+  init(_ options: ControlOptions?) throws(CastFailure) {
+    readsStandardInput = options?.readsStandardInput == true
+    socket = try options?.socket.map { place throws(CastFailure) in try ControlSocket(at: place) }
   }
 
   /// Begins to read.
