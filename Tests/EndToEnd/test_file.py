@@ -66,11 +66,14 @@ FIRST_PICTURE = "{" + barcode.READER + """
       if (window.rtcast?.pc?.connectionState === "connected") window.first.connected ??= performance.now();
       if (!video || !window.first.connected) return;
       clearInterval(look);
-      const note = (now) => {
+      const note = async (now) => {
         const code = window.barcode.read(video);
-        // A busy browser shows the first pictures that it decoded to nobody.
-        const before = video.getVideoPlaybackQuality().totalVideoFrames - 1;
-        if (code) Object.assign(window.first, { number: code.frame - before, shown: now }); else video.requestVideoFrameCallback(note);
+        if (!code) return video.requestVideoFrameCallback(note);
+        // A busy browser does not show the first pictures that it decodes, so the first one is reckoned from their count.
+        const streams = [...(await window.rtcast.pc.getStats()).values()];
+        const { framesDecoded } = streams.find((each) => each.type === "inbound-rtp" && each.kind === "video");
+        const number = (window.barcode.read(video) ?? code).frame - framesDecoded + 1;
+        Object.assign(window.first, { number, shown: now });
       };
       video.requestVideoFrameCallback(note);
     }, 5);
@@ -147,7 +150,8 @@ def test_who_comes_late_sees_a_picture_soon(every, cast, clips, browser):
     # Whatever the machine made of the way to the connection: from there at most two seconds of the file, and one to decode and show it.
     assert waited < 3, (number, waited)
     if every == 60:
-        assert number % 60 <= 8, "the file's own key frame"
+        # The newest decoded picture may not be shown yet, and the counts are not of the same moment.
+        assert (number + 5) % 60 <= 13, f"the file's own key frame, not {number}"
     else:
         assert 62 < number < 295, "it has not waited for the file's next one, which is its first"
     before = first.frames()
