@@ -52,7 +52,7 @@ import rtcast_cli
       waiting.append(request)
       if waiting.count == 4 { break }
     }
-    // Those of one client come and are answered in their order; between clients there is none.
+    // The requests of one client arrive and are answered in order. Requests of different clients have no order.
     let ofOne = waiting.filter { if case .success(.frameRate) = $0.command { true } else { false } }
     #expect(ofOne.map(\.command) == [.success(.frameRate(1)), .success(.frameRate(2))])
     let ofOther = waiting.filter { if case .success(.frameRate) = $0.command { false } else { true } }

@@ -10,9 +10,9 @@ struct Screen {
   /// Where the page lies.
   static let page = PixelRect(x: 40, y: 110, width: 1180, height: 900)
 
-  /// What it shows now.
+  /// The pixels that the screen shows now.
   let pixels = Screen.memory(Screen.area)
-  /// What it showed when a picture was captured last.
+  /// The pixels of the last captured picture.
   let captured = Screen.memory(Screen.area)
   /// The pages that fill all of it, by name.
   private(set) var wholePages: [(name: String, pixels: UnsafeMutablePointer<UInt32>)] = []

@@ -84,11 +84,11 @@ final class Run {
     var bytes: Int
     var quantizer: Int
     var psnr: Double
-    /// Of the page of text.
+    /// PSNR of the page of text, in dB.
     var page: Double
-    /// Of where the film plays.
+    /// PSNR of the rectangle in which the film plays, in dB.
     var film: Double
-    /// Of red, green and blue.
+    /// PSNR of red, green and blue, in dB.
     var colour: Double
     var milliseconds: Double
     var isCaptured: Bool
@@ -411,7 +411,7 @@ final class Run {
     print(line)
   }
 
-  /// What was seen over the time of a phase, and what making it cost.
+  /// Prints the quality that the viewer saw during a phase, and the cost of encoding it.
   private func reportShown(_ phase: Phase, from start: Timestamp) {
     let own = coded.filter { $0.time >= start && $0.time < start + phase.length }
     guard let first = link.arrivals.firstIndex(where: { coded[$0.index].time >= start }), !own.isEmpty else { return }

@@ -87,7 +87,7 @@ final class IsolatedFileMedia: FileMedia {
   }
 
   func finishPictures(_ wish: PictureWish, showsHeld: Bool) throws(FileLoss) -> DecodedPictures {
-    // Of one that was lost nothing is held.
+    // A lost process holds no pictures.
     guard process != nil, let ledger = preparation?.ledger else { return DecodedPictures() }
     return try ask { process throws(DecoderChild.Loss) in
       try process.pictures(.finishPictures(wish, showsHeld: showsHeld), ledger)

@@ -267,7 +267,7 @@ package struct EncodeStage: ~Copyable {
 
   private func refinementTime(_ now: Timestamp) -> Timestamp? {
     guard var due = encoder?.refinementTime(now: now) else { return nil }
-    // What the encoder was told of the next picture holds no longer then.
+    // At the lapse the encoder's expectation of a next picture ends, so it may refine then.
     if let lapse = controls.forecastLapse, now < lapse { due = min(due, lapse) }
     let interval = TimeDelta.seconds(1 / max(1, controls.maxFrameRate))
     // Between frames of a screen there is time for a refinement of a few milliseconds. A film is refined only when it

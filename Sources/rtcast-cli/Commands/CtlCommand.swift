@@ -92,7 +92,7 @@ struct CtlCommand: ParsableCommand {
       throw CastFailure(.usage, error.message)
     }
     var found = ControlPath.all()
-    // Those of programs that are gone do not count where there are others.
+    // If there are several sockets, those that dead programs left are ignored.
     if found.count > 1 { found = found.filter(\.isLive) }
     guard let only = found.first else {
       throw CastFailure(

@@ -53,7 +53,7 @@ package enum ControlPlace: Hashable, Sendable {
   /// The arguments of a command line with a value for each `--control`. A value of `--control` begins with `unix:`, so that
   /// `rtcast file --control talk.mp4` names a file, as it always did.
   package static func normalized(_ arguments: [String]) -> [String] {
-    // What follows `ctl` is for another process, and what follows three dashes is for a shell's completions.
+    // The words after `ctl` are for another process, and a word with three dashes asks for a shell's completions.
     if let first = arguments.first, first == CtlCommand.name || first.hasPrefix("---") { return arguments }
     let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
     return arguments.indices.map { index in

@@ -54,7 +54,7 @@ import Testing
     let probe = Probe("crash-40")
     let record = await (try Playback(clip, hosts: probe.hosts)).play()
     let expected = await (try Playback(clip, hosts: nil)).play().pictures.map(\.sum)
-    // What was waiting when the process ended may be shown again, and nothing is left out.
+    // Pictures that waited when the process ended may be shown again. No picture is left out.
     var seen: [UInt32] = []
     for sum in record.pictures.map(\.sum) where seen.last != sum { seen.append(sum) }
     #expect(seen == expected)
