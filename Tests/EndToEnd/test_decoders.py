@@ -5,38 +5,16 @@ import os
 import signal
 import struct
 import subprocess
-import time
-from pathlib import Path
 
-import psutil
 import pytest
 
+from harness.processes import children, has_nothing, read, status, wait_for
 from harness.rtcast import BINARY, surroundings
 
 
 def decoders(viewer):
     """The processes that decode for a viewer."""
-    return [child.pid for child in psutil.Process(viewer.process.pid).children(recursive=True) if b"decoder-host" in read(child.pid, "cmdline")]
-
-
-def read(process, name):
-    try:
-        return Path(f"/proc/{process}/{name}").read_bytes()
-    except (FileNotFoundError, ProcessLookupError):
-        return b""
-
-
-def status(process):
-    return dict(line.split(":\t", 1) for line in read(process, "status").decode().splitlines() if ":\t" in line)
-
-
-def wait_for(check, what, timeout=20):
-    deadline = time.monotonic() + timeout
-    while time.monotonic() < deadline:
-        if found := check():
-            return found
-        time.sleep(0.02)
-    raise AssertionError(f"no {what} within {timeout} s")
+    return children(viewer.process.pid, b"decoder-host")
 
 
 def confined(viewer):
@@ -58,10 +36,7 @@ def test_the_process_that_decodes_has_nothing(viewer):
     assert status(process)["NoNewPrivs"] == "1"
     # A thread that waited for events would be refused that, and ask without end.
     assert status(process)["Threads"] == "1"
-    descriptors = {int(one.name): os.readlink(one) for one in Path(f"/proc/{process}/fd").iterdir()}
-    assert {number: descriptors.pop(number) for number in range(3)} == dict.fromkeys(range(3), "/dev/null")
-    assert list(descriptors) == [3] and descriptors[3].startswith("socket:")
-    assert os.readlink(f"/proc/{process}/cwd") == "/"
+    has_nothing(process)
     assert b"sesame" not in read(process, "environ") + read(process, "cmdline")
     for name in (b"HOME=", b"DISPLAY=", b"RTCAST"):
         assert name not in read(process, "environ")

@@ -4,44 +4,18 @@ import os
 import signal
 import subprocess
 import threading
-import time
-from pathlib import Path
 
-import psutil
 import pytest
 
 from harness import barcode, sound
 from harness.browser import Viewer
+from harness.processes import children, has_nothing, read, status, wait_for
 from harness.rtcast import run
 
 
 def hosts(rtcast):
     """The processes that read files for a cast."""
-    found = []
-    for child in psutil.Process(rtcast.process.pid).children(recursive=True):
-        if b"file-host" in read(child.pid, "cmdline"):
-            found.append(child.pid)
-    return found
-
-
-def read(process, name):
-    try:
-        return Path(f"/proc/{process}/{name}").read_bytes()
-    except (FileNotFoundError, ProcessLookupError):
-        return b""
-
-
-def status(process):
-    return dict(line.split(":\t", 1) for line in read(process, "status").decode().splitlines() if ":\t" in line)
-
-
-def wait_for(check, what, timeout=20):
-    deadline = time.monotonic() + timeout
-    while time.monotonic() < deadline:
-        if found := check():
-            return found
-        time.sleep(0.02)
-    raise AssertionError(f"no {what} within {timeout} s")
+    return children(rtcast.process.pid, b"file-host")
 
 
 @pytest.fixture
@@ -56,10 +30,7 @@ def test_the_process_that_reads_a_file_has_nothing(path, cast):
     rtcast.url()
     [process] = hosts(rtcast)
     assert (status(process)["Seccomp"], status(process)["NoNewPrivs"]) == ("2", "1")
-    descriptors = {int(one.name): os.readlink(one) for one in Path(f"/proc/{process}/fd").iterdir()}
-    assert {number: descriptors.pop(number) for number in range(3)} == dict.fromkeys(range(3), "/dev/null")
-    assert list(descriptors) == [3] and descriptors[3].startswith("socket:")
-    assert os.readlink(f"/proc/{process}/cwd") == "/"
+    has_nothing(process)
     assert b"sesame" not in read(process, "environ") + read(process, "cmdline")
     for name in (b"HOME=", b"DISPLAY=", b"RTCAST", path.encode()):
         assert name not in read(process, "environ") + read(process, "cmdline")
