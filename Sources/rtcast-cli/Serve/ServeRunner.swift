@@ -56,7 +56,7 @@ struct ServeRunner {
     let access = try access(listen)
     let certificate = try certificate()
     let report = report
-    let network = try command.network.peerOptions(isTold: false)
+    let network = try peerOptions()
     let turn = try command.turn.service()
     // Publishers and viewers get the same servers as peers of the hub, each with credentials of their own.
     let directory = StreamDirectory {
@@ -164,6 +164,13 @@ struct ServeRunner {
   }
 
   // MARK: - Configuration
+
+  private func peerOptions() throws(CastFailure) -> PeerLoop.Options {
+    var options = try command.network.peerOptions(isTold: false)
+    let logger = logger
+    options.onNotice = { logger.warning("\($0)") }
+    return options
+  }
 
   private func configuration(
     _ listen: ListenAddress, _ certificate: ServeCertificate?, _ gate: AccessGate
