@@ -14,6 +14,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// For the log.
     var name: String
     var verdict: RequestRouter.Verdict
+    /// The path of the request, as the server's own paths name it.
+    var path: String
     var isHead: Bool
     var keepsAlive: Bool
   }
@@ -123,8 +125,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   private func begin(_ head: HTTPRequestHead) {
-    let request = RequestHead(head)
     let peer = context.map { address(of: $0.channel) } ?? ""
+    let request = registry.head(head, from: peer)
     guard let client = registry.client(of: peer, head) else {
       return answer(.contradictoryProxy, isHead: head.method == .HEAD, thenLinger: true)
     }
@@ -133,8 +135,9 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     let exchange = Exchange(
       name: "\(request.method) \(request.publicPath)",
       verdict: registry.judge(request, from: remote),
+      path: String(request.path),
       isHead: head.method == .HEAD,
-      keepsAlive: head.version == .http1_1 && head.isKeepAlive)
+      keepsAlive: head.version == .http1_1 && head.isKeepAlive && !registry.endsConnections(from: peer, head))
     body.clear()
     phase = .reading(exchange, count: 0)
     if request.contentLength ?? 0 > registry.limits.bodyBytes {
@@ -312,7 +315,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         AuditEvent(
           .admitted, right: opening.door.right, by: opening.grant.credential, from: remote, name: opening.stream))
       registry.noteSession(opened.id, at: opening.door, by: opening.grant, client: opening.client)
-      answer(.opened(opened, at: opening.door, iceServers: servers), exchange)
+      answer(.opened(opened, at: opening.door, path: exchange.path, iceServers: servers), exchange)
     }
   }
 
