@@ -131,7 +131,7 @@ public final class Broadcast: Sendable {
         content: { (hasVideo, media.audio != nil) },
         codecs: { media.encodedFormats.map(\.words).joined(separator: " or ") }, isLive: { media.isLive },
         iceServers: options.iceServers,
-        page: page, refusals: peers.refusals), report: report)
+        page: page, refusals: peers.refusals, metrics: { await Self.metrics(of: media, peers) }), report: report)
   }
 
   deinit {

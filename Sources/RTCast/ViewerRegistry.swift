@@ -24,6 +24,8 @@ final class ViewerRegistry: WHEPSessions {
     var page = PageChannels()
     /// Counts refusals.
     var refusals: RefusalCounts
+    /// Figures for Prometheus.
+    var metrics: @Sendable () async -> [CastMetric] = { [] }
   }
 
   typealias Change = (inout PeerConnection.Configuration) -> Void
@@ -193,6 +195,8 @@ final class ViewerRegistry: WHEPSessions {
   }
 
   func snapshot() async -> CastSnapshot? { await stream.page.exact?.snapshot() }
+
+  func metrics() async -> [CastMetric] { await stream.metrics() }
 
   // MARK: - Connections
 

@@ -167,13 +167,15 @@ extension HTTPReply {
     return reply
   }
 
-  /// The hub's figures for Prometheus.
+  /// The figures of a cast or hub for Prometheus.
   package static func metrics(
-    _ counters: HubCounters, refusals: [RefusalCounts.Subject: UInt64] = [:]
+    _ status: CastStatus, _ cast: [CastMetric] = [], hub: HubCounters?,
+    refusals: [RefusalCounts.Subject: UInt64] = [:]
   ) -> HTTPReply {
     HTTPReply(
       status: 200, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8", "Cache-Control": "no-store"],
-      body: Array((counters.prometheus + prometheus(refusals)).utf8))
+      body: Array(
+        ((status.metrics + cast).map(\.prometheus).joined() + (hub?.prometheus ?? "") + prometheus(refusals)).utf8))
   }
 
   private static func prometheus(_ refusals: [RefusalCounts.Subject: UInt64]) -> String {

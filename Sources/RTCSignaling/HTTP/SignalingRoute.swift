@@ -124,8 +124,8 @@ package enum SignalingRoute: Sendable, Equatable {
 
   var needsHub: Bool {
     switch self {
-    case .hub, .freeName, .peerNames, .metrics: true
-    case .page, .viewer, .health, .snapshot, .endpoint, .session: false
+    case .hub, .freeName, .peerNames: true
+    case .page, .viewer, .health, .metrics, .snapshot, .endpoint, .session: false
     }
   }
 

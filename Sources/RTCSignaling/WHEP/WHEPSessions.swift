@@ -80,11 +80,17 @@ public protocol WHEPSessions: OfferSessions {
 
   /// The whole picture as it is now; nil where there is none to be had. However often it is asked for, it is made once.
   func snapshot() async -> CastSnapshot?
+
+  /// The figures for `GET /metrics`, besides those of `status()`.
+  func metrics() async -> [CastMetric]
 }
 
 extension WHEPSessions {
   /// No snapshot.
   public func snapshot() async -> CastSnapshot? { nil }
+
+  /// No further figures.
+  public func metrics() async -> [CastMetric] { [] }
 }
 
 /// An opened session.

@@ -181,7 +181,11 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
       registry.audit(AuditEvent(.admitted, right: .watch, by: grant.credential, from: remote, name: "snapshot.webp"))
       let sessions = registry.sessions
       ask(exchange) { .reply(.snapshot(await sessions.snapshot())) }
-    case .metrics: answer(.metrics(registry.hub?.counters ?? HubCounters(), refusals: registry.refusals), exchange)
+    case .metrics:
+      let (counters, refusals, sessions) = (registry.hub?.counters, registry.refusals, registry.sessions)
+      ask(exchange) {
+        .reply(.metrics(await sessions.status(), await sessions.metrics(), hub: counters, refusals: refusals))
+      }
     case .freeName: answer(.freeName(HubHost.freshName()), exchange)
     case .peerNames(let key):
       answer(

@@ -70,7 +70,7 @@ public struct SignalingServerConfiguration: Sendable {
 }
 
 /// An HTTP or HTTPS server with the viewer page at `/`, WHEP at `/whep`, WHIP at `/whip` if configured, and the state
-/// of the cast at `/health`; with a hub also `/hub`, `/peerjs` and `/skyrtc` by WebSocket and `/metrics`.
+/// of the cast at `/health` and `/metrics`; with a hub also `/hub`, `/peerjs` and `/skyrtc` by WebSocket.
 ///
 /// It runs on one event-loop thread of its own; the sessions are called on the cooperative pool.
 public final class SignalingServer: Sendable {
