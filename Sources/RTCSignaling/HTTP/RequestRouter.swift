@@ -16,8 +16,8 @@ package struct RequestRouter: Sendable {
     case patch(SignalingDoor, id: String, etag: String?)
     /// The answer to an offer of ours.
     case accept(SignalingDoor, id: String)
-    /// Whether a session is there.
-    case find(SignalingDoor, id: String)
+    /// Whether a session is there, and why it is not connected if the client asks.
+    case find(SignalingDoor, id: String, ViewerChecks? = nil)
     /// This reply, and the STUN and TURN servers of the door.
     case servers(SignalingDoor, HTTPReply)
     /// The end of a session.
@@ -173,7 +173,7 @@ package struct RequestRouter: Sendable {
       case "PATCH" where door == .whep && head.mediaType == Self.descriptionType: return .accept(door, id: id)
       case "PATCH": return wrongType(head, expected: Self.fragmentType) ?? .patch(door, id: id, etag: head.entityTag)
       case "DELETE": return .close(door, id: id)
-      default: return .find(door, id: id)
+      default: return .find(door, id: id, head.checks)
       }
     case .snapshot: return .snapshot(by: grant ?? .everybody, client: head.client)
     case .metrics: return .metrics
@@ -206,7 +206,8 @@ package struct RequestRouter: Sendable {
   /// Headers of every response.
   package static let commonHeaders: [HTTPReply.Header] = [
     .init(name: "Access-Control-Allow-Origin", value: "*"),
-    .init(name: "Access-Control-Expose-Headers", value: "Location, ETag, Link, Accept-Patch, Retry-After"),
+    .init(
+      name: "Access-Control-Expose-Headers", value: "Location, ETag, Link, Accept-Patch, Retry-After, RTCast-Diagnosis"),
     .init(name: "X-Content-Type-Options", value: "nosniff"),
   ]
 
@@ -262,7 +263,7 @@ package struct RequestRouter: Sendable {
       status: 204,
       headers: [
         "Allow": methods, "Access-Control-Allow-Methods": methods,
-        "Access-Control-Allow-Headers": "Authorization, Content-Type, If-Match, RTCast-Client",
+        "Access-Control-Allow-Headers": "Authorization, Content-Type, If-Match, RTCast-Client, RTCast-Checks",
         "Access-Control-Max-Age": "86400",
       ])
     switch route {

@@ -207,8 +207,12 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         try await sessions.accept(id: id, answer: text)
         return .patched(.noContent)
       }
-    case .find(let door, let id):
-      amend(door, exchange) { sessions throws(WHEPRefusal) in .found(etag: await sessions.etag(of: id)) }
+    case .find(let door, let id, let checks):
+      amend(door, exchange) { sessions throws(WHEPRefusal) in
+        var diagnosis: String?
+        if let checks { diagnosis = await sessions.diagnosis(of: id, checks: checks) }
+        return .found(etag: await sessions.etag(of: id), diagnosis: diagnosis)
+      }
     case .servers(let door, let reply):
       amend(door, exchange) { sessions throws(WHEPRefusal) in reply.linking(sessions.iceServers) }
     case .patch(let door, let id, let etag):
@@ -448,6 +452,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 extension RequestHead {
   init(_ head: HTTPRequestHead) {
     let headers = head.headers
+    let checks = headers.first(name: ViewerChecks.requestHeader).map { ViewerChecks(parsing: $0) }
     self.init(
       method: head.method.rawValue, target: head.uri, host: headers.first(name: "Host"),
       origin: headers.first(name: "Origin"), authorization: headers.first(name: "Authorization"),
@@ -459,5 +464,6 @@ extension RequestHead {
       upgrade: headers.first(name: "Upgrade"),
       requestedMethod: headers.first(name: "Access-Control-Request-Method"),
       client: headers.first(name: "RTCast-Client"))
+    self.checks = checks
   }
 }

@@ -426,6 +426,9 @@ struct CastRunner {
         )
       }
       output.viewerLeft(id, reason)
+    case .viewerDelayed(let id, let address, _, let sentence):
+      logger.warning("A viewer at \(address) is not connected yet. \(sentence)", metadata: ["id": "\(id)"])
+      output.viewerDelayed(id, from: address, sentence)
     case .viewerFailed(let id, let address, let reason):
       logger.warning("\(reason.failureSentence(of: address))", metadata: ["id": "\(id)"])
       output.viewerFailed(id, from: address, reason)
