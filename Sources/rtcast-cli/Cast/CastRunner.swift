@@ -97,18 +97,15 @@ struct CastRunner {
     // Viewers need the servers as much as this side.
     settings.iceServers = peers.options.iceServers
     let broadcast = Broadcast(source.media, options: settings, peers: peers)
-    if let ending = try await begin(broadcast, source) { return output.ended(ending, after: 0) }
-
-    // First, since a printed link must belong to a running cast.
-    let recorder: Recorder?
-    do throws(CastFailure) {
-      recorder = try record(broadcast)
-    } catch {
-      await broadcast.stop()
-      throw error
-    }
+    // Before the source starts, because the first key frame of a file that is passed on may be its only one.
+    let recorder = try record(broadcast, hasVideo: source.media.video != nil)
     let served: CastControl.Served?
     do throws(CastFailure) {
+      if let ending = try await begin(broadcast, source) {
+        recorder?.finish()
+        return output.ended(ending, after: 0)
+      }
+      // After that, since a printed link must belong to a running cast.
       try takeCommands(from: inlets)
       served = try await serve(broadcast, peers, access.gate)
     } catch {
@@ -384,11 +381,13 @@ struct CastRunner {
   // MARK: - Recording
 
   /// Records the sent media, if requested.
-  private func record(_ broadcast: Broadcast) throws(CastFailure) -> Recorder? {
+  private func record(_ broadcast: Broadcast, hasVideo: Bool) throws(CastFailure) -> Recorder? {
     guard let path = options.output.recording.record else { return nil }
     let (logger, output) = (logger, output)
     do throws(RecordingError) {
-      let recorder = try Recorder(path: path, hasAudio: broadcast.offersAudio, files: .ofProgram) { event in
+      let recorder = try Recorder(
+        path: path, hasVideo: hasVideo, hasAudio: broadcast.offersAudio, files: .ofProgram
+      ) { event in
         event.log(to: logger, orFail: output.recordingFailed)
       }
       broadcast.add(recorder)
