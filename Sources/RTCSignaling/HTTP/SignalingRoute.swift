@@ -8,6 +8,11 @@ package enum SignalingDoor: String, Sendable, CaseIterable {
   var path: String { "/" + rawValue }
   var sessionPrefix: String { path + "/session/" }
 
+  /// The beginning of a session's address, relative to the request that opens it: `/whep` or `/whep/STREAM`.
+  func sessionReference(from request: some StringProtocol) -> String {
+    request.hasPrefix(path + "/") ? "session/" : rawValue + "/session/"
+  }
+
   /// The right that opening a session there takes.
   package var right: AccessRight {
     switch self {
@@ -45,7 +50,7 @@ package enum SignalingRoute: Sendable, Equatable {
     let path = Substring(path)
     switch path {
     case "/", "/index.html": self = .page
-    case "/watch", "/watch/": self = .viewer
+    case "/watch": self = .viewer
     case "/health", "/healthz": self = .health
     case "/metrics": self = .metrics
     case "/snapshot.webp": self = .snapshot
@@ -119,8 +124,8 @@ package enum SignalingRoute: Sendable, Equatable {
 
   var needsHub: Bool {
     switch self {
-    case .hub, .freeName, .peerNames, .metrics: true
-    case .page, .viewer, .health, .snapshot, .endpoint, .session: false
+    case .hub, .freeName, .peerNames: true
+    case .page, .viewer, .health, .metrics, .snapshot, .endpoint, .session: false
     }
   }
 

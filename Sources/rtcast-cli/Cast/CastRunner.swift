@@ -124,7 +124,7 @@ struct CastRunner {
     TerminalKeys.restore()
     await broadcast.stop()  // the goodbyes go out while the server can still say that the cast is over
     if let recorder { finish(recorder) }
-    await served?.server.shutdown()
+    await served?.close()
     let ending = try result.get()
     output.ended(ending, after: Int64((MonotonicClock.now() - start).seconds))
     if let failure = ending.failure { throw failure }
@@ -206,23 +206,24 @@ struct CastRunner {
     let certificate = try access.certificate(addresses: outward.map(\.description) + ["127.0.0.1", "::1"])
     let named = options.viewers.listen
     let passed = try PassedSockets.take(unlessListeningAt: named == .loopback ? nil : named)
+    let socket = try access.socket(at: named)
     var configuration = SignalingServerConfiguration(
       listen: passed?.address ?? named, gate: gate, hostNames: access.hostName)
-    configuration.inheritedSockets = passed?.descriptors ?? []
+    configuration.inheritedSockets = (passed?.descriptors ?? []) + [socket?.descriptor].compactMap(\.self)
     configuration.tls = certificate?.identity
-    configuration.frameAncestors = access.frameAncestors
-    configuration.trustedProxies = access.trustedProxy
+    access.configure(&configuration)
     if let audit = try access.auditFile(logger) { configuration.audit = { audit.write($0) } }
     configuration.limits.connections = OpenFiles.share(of: configuration.limits.connections)
     let server: SignalingServer
     do throws(SignalingServerError) {
       server = try await SignalingServer.start(configuration, sessions: broadcast.whep, logger: logger)
     } catch {
+      socket?.remove()
       throw CastFailure(error)
     }
-    let links = ServerLinks(server, gate, certificate: certificate, outward: outward, hasHub: false)
+    let links = ServerLinks(server, gate, access, certificate: certificate, outward: outward, hasHub: false)
     output.listening(at: links)
-    return CastControl.Served(server: server, links: links)
+    return CastControl.Served(server: server, links: links, socket: socket)
   }
 
   private func takeCommands(from inlets: ControlInlets) throws(CastFailure) {
@@ -424,6 +425,9 @@ struct CastRunner {
         )
       }
       output.viewerLeft(id, reason)
+    case .viewerDelayed(let id, let address, _, let sentence):
+      logger.warning("A viewer at \(address) is not connected yet. \(sentence)", metadata: ["id": "\(id)"])
+      output.viewerDelayed(id, from: address, sentence)
     case .viewerFailed(let id, let address, let reason):
       logger.warning("\(reason.failureSentence(of: address))", metadata: ["id": "\(id)"])
       output.viewerFailed(id, from: address, reason)
