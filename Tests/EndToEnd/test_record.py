@@ -52,12 +52,13 @@ def test_a_file_that_is_passed_through_is_recorded_frame_by_frame(name, kind, ca
     assert abs(pace(path) / 30 - 1) < 0.02
 
 
-def test_a_file_with_a_single_key_frame_is_recorded_from_its_first_picture(cast, clips, tmp_path):
+@pytest.mark.parametrize("kind, sound", [("vp9", "opus"), ("h264", "aac")])
+def test_a_file_with_a_single_key_frame_is_recorded_from_its_first_picture(kind, sound, cast, clips, tmp_path):
     path = tmp_path / "whole.mkv"
-    source = clips.numbered("one-key-frame.webm", codec="vp9", sound="opus", seconds=3, keyframe_every=1000)
+    source = clips.numbered(f"one-key-frame.{'webm' if kind == 'vp9' else 'mp4'}", codec=kind, sound=sound, seconds=3, keyframe_every=1000)
     rtcast = cast("file", source, "--copy", "--record", str(path))   # without viewers
     assert rtcast.wait(20) == 0
-    assert streams(path)[0] == {"video": "vp9", "audio": "opus"}
+    assert streams(path)[0] == {"video": kind, "audio": "opus"}
     assert clip.numbers(path) == list(range(90))
 
 
