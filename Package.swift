@@ -201,17 +201,16 @@ let package = Package(
     .target(
       name: "rtcast-cli",
       dependencies: [
-        "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureCamera", "RTCCaptureFile",
-        "RTCCapturePlugin", "RTCCaptureX11", "RTCCodecFFmpeg", "RTCDTLS", "RTCEngine", "RTCIsolation", "RTCNet",
-        "RTCPeer", "RTCSCTP",
-        "RTCSignaling",
-        "RTCSignalingNIO", "RTCWindow", "RTCast",
+        "CPaths", "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureCamera",
+        "RTCCaptureFile", "RTCCapturePlugin", "RTCCaptureX11", "RTCCodecFFmpeg", "RTCDTLS", "RTCEngine", "RTCIsolation",
+        "RTCNet", "RTCPeer", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO", "RTCWindow", "RTCast",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),
 
     .target(name: "CRTCastProgram", cSettings: fortified),
+    .target(name: "CPaths", cSettings: fortified),
     // Without what only debuggers want, which is more than half of it.
     .executableTarget(
       name: "rtcast-main", dependencies: ["rtcast-cli", "CRTCastProgram"], swiftSettings: safe,
