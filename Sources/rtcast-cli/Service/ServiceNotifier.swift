@@ -21,6 +21,9 @@ final class ServiceNotifier: Sendable {
     }
   }
 
+  /// Whether the service manager passed sockets that were not taken yet.
+  static var hasSockets: Bool { passed.withLock { !$0.isEmpty } }
+
   private let socket: Int32
   /// The longest time without a sign of life; nil if none is expected.
   private let watchdog: Duration?
