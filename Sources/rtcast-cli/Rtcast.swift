@@ -106,6 +106,7 @@ package struct Rtcast: AsyncParsableCommand {
   package static func confinedCommand(commit: String) -> any ParsableCommand {
     Terminal.prepare()
     ProgramVersion.tell(commit: commit)
+    Journal.find()
     ServiceNotifier.find()
     if let sentence = unknownCommand(in: Array(CommandLine.arguments.dropFirst())) {
       Terminal.complain(sentence)

@@ -56,10 +56,10 @@ struct CastOutput: Sendable {
     switch style {
     case .json:
       OutputEvent(.listening, links.members).print()
-      if let exposure = links.exposure { Terminal.complain(exposure) }
+      if let exposure = links.exposure { Terminal.complain(exposure, isWarning: true) }
     case .plain:
       for link in links.urls { Terminal.print(link) }
-      if let exposure = links.exposure { Terminal.complain(exposure) }
+      if let exposure = links.exposure { Terminal.complain(exposure, isWarning: true) }
     case .live(let qrCode): links.show(as: "Watch at", of: "this cast", qrCode: qrCode, hint: keysHint)
     }
   }
