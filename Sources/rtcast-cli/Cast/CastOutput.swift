@@ -41,8 +41,11 @@ struct CastOutput: Sendable {
     guard case .json = style else { return }
     var members: [(String, JSONValue)] = [("source", .string(source))]
     if let format = started.video {
+      // A screen that is not there yet has no size.
+      if format.size.width > 0 {
+        members += [("width", .count(format.size.width)), ("height", .count(format.size.height))]
+      }
       members += [
-        ("width", .count(format.size.width)), ("height", .count(format.size.height)),
         ("fps", .number(format.frameRates.upperBound)), ("format", .string(format.pixelFormat.rawValue)),
       ]
     }

@@ -34,6 +34,7 @@ extension ScreenCommand {
   func state(_ needs: inout SandboxNeeds) {
     cast.state(&needs)
     needs.usesDisplay = true
+    needs.waitsForDisplay = waits
   }
 }
 
