@@ -346,7 +346,7 @@ let package = Package(
       name: "XvfbKit", dependencies: ["ProcessKit", "RTCMedia", "CX11"], path: "Tests/XvfbKit", swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureX11Tests",
-      dependencies: ["RTCMedia", "RTCCaptureX11", "RTCTestKit", "XvfbKit", "ProcessKit"],
+      dependencies: ["RTCMedia", "RTCNet", "RTCCapture", "RTCCaptureX11", "RTCTestKit", "XvfbKit", "ProcessKit"],
       swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureCameraTests", dependencies: ["RTCCaptureCamera", "RTCMedia", "RTCPrimitives", "RTCTestKit"],

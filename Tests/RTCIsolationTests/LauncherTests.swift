@@ -35,6 +35,50 @@ struct LauncherTests {
     #expect(single.covers("a/rates.jsonl") && !single.covers("a/rates-2.jsonl"))
   }
 
+  @Test func `the file with keys is the named one, else the newest of this user that is not empty`() throws {
+    let folder = try #require(Self.folder())
+    defer {
+      for name in ["named", "xauth_a", "xauth_b", "xauth_lock", "other"] { unlink("\(folder)/\(name)") }
+      rmdir(folder)
+    }
+    func write(_ name: String, _ text: String, changed: Int) {
+      let file = open("\(folder)/\(name)", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+      _ = Glibc.write(file, text, text.utf8.count)
+      let time = timespec(tv_sec: changed, tv_nsec: 0)
+      futimens(file, [time, time])
+      close(file)
+    }
+    let choice = FileChoice(
+      first: folder + "/named",
+      others: [
+        FileChoice.Pattern(folder: folder + "/none", beginning: ""),
+        FileChoice.Pattern(folder: folder, beginning: "xauth_"),
+      ])
+    func chosen() -> String? {
+      let file = choice.open()
+      guard file >= 0 else { return nil }
+      defer { close(file) }
+      var bytes = [UInt8](repeating: 0, count: 100)
+      let count = read(file, &bytes, 100)
+      return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    }
+    #expect(chosen() == nil)
+    write("other", "other", changed: 4_000)
+    write("xauth_lock", "", changed: 3_000)
+    #expect(chosen() == nil)
+    write("xauth_a", "a", changed: 2_000)
+    write("xauth_b", "b", changed: 1_000)
+    #expect(chosen() == "a")
+    write("xauth_b", "new", changed: 2_500)
+    #expect(chosen() == "new")
+    write("named", "named", changed: 500)
+    #expect(chosen() == "named")
+    unlink(folder + "/named")
+    mkdir(folder + "/named", 0o700)
+    #expect(chosen() == "new", "a folder is no file")
+    rmdir(folder + "/named")
+  }
+
   /// The program beside the one that runs the tests.
   private static let probe: String = {
     let path = realpath("/proc/self/exe", nil)

@@ -43,7 +43,9 @@ package struct LauncherDuties: Sendable {
 
   package var roles: [Role] = []
   package var outputs: [Output] = []
+  /// The file with the keys of displays, which the launcher opens for reading.
+  package var keys: FileChoice?
 
   package init() {}
-  package var isEmpty: Bool { roles.isEmpty && outputs.isEmpty }
+  package var isEmpty: Bool { roles.isEmpty && outputs.isEmpty && keys == nil }
 }

@@ -71,6 +71,7 @@ struct LauncherProcess {
     case .start: start(text, connection: descriptor)
     case .create: create(text)
     case .remove: remove(text)
+    case .keys: openKeys()
     case nil: reply(-EINVAL)
     }
     return true
@@ -108,6 +109,14 @@ struct LauncherProcess {
     }
     if output.flags & O_NONBLOCK == 0 { _ = fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK) }
     created.append(path)
+    reply(0, file)
+  }
+
+  private func openKeys() {
+    guard let keys = duties.keys else { return reply(-EACCES) }
+    let file = keys.open()
+    guard file >= 0 else { return reply(file) }
+    defer { close(file) }
     reply(0, file)
   }
 

@@ -41,8 +41,11 @@ struct CastOutput: Sendable {
     guard case .json = style else { return }
     var members: [(String, JSONValue)] = [("source", .string(source))]
     if let format = started.video {
+      // A screen that is not there yet has no size.
+      if format.size.width > 0 {
+        members += [("width", .count(format.size.width)), ("height", .count(format.size.height))]
+      }
       members += [
-        ("width", .count(format.size.width)), ("height", .count(format.size.height)),
         ("fps", .number(format.frameRates.upperBound)), ("format", .string(format.pixelFormat.rawValue)),
       ]
     }
@@ -56,10 +59,10 @@ struct CastOutput: Sendable {
     switch style {
     case .json:
       OutputEvent(.listening, links.members).print()
-      if let exposure = links.exposure { Terminal.complain(exposure) }
+      if let exposure = links.exposure { Terminal.complain(exposure, isWarning: true) }
     case .plain:
       for link in links.urls { Terminal.print(link) }
-      if let exposure = links.exposure { Terminal.complain(exposure) }
+      if let exposure = links.exposure { Terminal.complain(exposure, isWarning: true) }
     case .live(let qrCode): links.show(as: "Watch at", of: "this cast", qrCode: qrCode, hint: keysHint)
     }
   }

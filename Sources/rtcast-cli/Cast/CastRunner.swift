@@ -333,7 +333,7 @@ struct CastRunner {
         }
       case .broadcast(.viewerJoined(let id)):
         let keys = await broadcast.keyCode(ofViewer: id)
-        logger.info("A viewer joined.", metadata: ["id": "\(id)", "keys": "\(keys ?? "none")"])
+        logger.info("A viewer joined.", metadata: ["viewer": "\(id)", "keys": "\(keys ?? "none")"])
         output.viewerJoined(id, keys: keys)
         service.note(.viewerJoined(id: id))
       case .broadcast(let event):
@@ -418,10 +418,11 @@ struct CastRunner {
     switch event {
     case .viewerJoined: break  // taken before
     case .viewerLeft(let id, let reason):
-      logger.info("A viewer left.", metadata: ["id": "\(id)", "reason": "\(reason.word)"])
+      logger.info("A viewer left.", metadata: ["viewer": "\(id)", "reason": "\(reason.word)"])
       if reason == .tooCostly {
         logger.warning(
-          "A viewer was disconnected: its packets took more than its share of the processor.", metadata: ["id": "\(id)"]
+          "A viewer was disconnected: its packets took more than its share of the processor.",
+          metadata: ["viewer": "\(id)"]
         )
       }
       output.viewerLeft(id, reason)
@@ -429,7 +430,7 @@ struct CastRunner {
       logger.warning("A viewer at \(address) is not connected yet. \(sentence)", metadata: ["id": "\(id)"])
       output.viewerDelayed(id, from: address, sentence)
     case .viewerFailed(let id, let address, let reason):
-      logger.warning("\(reason.failureSentence(of: address))", metadata: ["id": "\(id)"])
+      logger.warning("\(reason.failureSentence(of: address))", metadata: ["viewer": "\(id)"])
       output.viewerFailed(id, from: address, reason)
     case .qualityLimited: break  // taken before
     case .formatChanged(let size):

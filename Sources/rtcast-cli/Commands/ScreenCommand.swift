@@ -19,11 +19,26 @@ struct ScreenCommand: CastingCommand {
         rtcast screen --window Terminal
         rtcast screen --region 800x600+100+50 --no-cursor
         rtcast screen --listen 0.0.0.0:8080 --token-file ~/.rtcast-token
+        rtcast screen --wait
+            from before the login until after the logout, as in a service
         rtcast screen --to https://sfu.example/whip --token-file ~/.sfu-token
       """)
 
   @OptionGroup(title: "Screen") var screen: ScreenOptions
+
+  @Flag(
+    name: .customLong("wait"),
+    help: ArgumentHelp(
+      "Serve viewers at once, and cast the screen whenever it is there.",
+      discussion: """
+        The display, monitor or window may appear later, go, and come back, with another size too. Viewers stay connected, and their \
+        pages say why the picture stands still. Without --display and DISPLAY, any display that lets this user in is cast.
+        """))
+  var waits = false
+
   @OptionGroup var cast: CastOptions
 
-  func source(_ logger: Logger) -> CastRunner.Source { screen.source(cast.media, logger) }
+  func source(_ logger: Logger) throws(CastFailure) -> CastRunner.Source {
+    waits ? try screen.waitingSource(cast.media, logger) : screen.source(cast.media, logger)
+  }
 }

@@ -1,7 +1,9 @@
 import ArgumentParser
 import Logging
+import RTCCapture
 import RTCCaptureX11
 import RTCMedia
+import Synchronization
 
 /// The screen, or the part of it, for `rtcast screen` and `rtcast call`.
 struct ScreenOptions: ParsableArguments {
@@ -43,13 +45,33 @@ struct ScreenOptions: ParsableArguments {
 
   /// Not started yet.
   func source(_ media: MediaOptions, _ logger: Logger) -> CastRunner.Source {
-    let (target, name) = target
-    let capturer = X11Capturer(
-      options: X11CaptureOptions(display: display, target: target, cursor: !hidesCursor),
-      onNotice: { logger.warning("\($0)") })
-    return CastRunner.Source(
-      media: MediaSource(video: capturer), name: name, frameRate: media.frameRate(otherwise: .screen),
+    source(X11Capturer(options: captureOptions, onNotice: { logger.warning("\($0)") }), media)
+  }
+
+  /// A source that may appear later, and go and come back. Not started yet.
+  func waitingSource(_ media: MediaOptions, _ logger: Logger) throws(CastFailure) -> CastRunner.Source {
+    let notices = Mutex<Set<String>>([])
+    do throws(CaptureError) {
+      let surroundings = try X11Surroundings(
+        captureOptions, prepare: { DisplayKeys.refresh() },
+        onNotice: { notice in
+          // The display says the same each time that it appears.
+          if notices.withLock({ $0.insert(notice).inserted }) { logger.warning("\(notice)") }
+        })
+      return source(WaitingCapturer(surroundings, hasCursor: !hidesCursor), media)
+    } catch {
+      throw CastFailure(error)
+    }
+  }
+
+  private func source(_ capturer: any VideoCapturer, _ media: MediaOptions) -> CastRunner.Source {
+    CastRunner.Source(
+      media: MediaSource(video: capturer), name: target.name, frameRate: media.frameRate(otherwise: .screen),
       maximumSize: media.maximumSize)
+  }
+
+  private var captureOptions: X11CaptureOptions {
+    X11CaptureOptions(display: display, target: target.0, cursor: !hidesCursor)
   }
 
   private var target: (X11CaptureOptions.Target, name: String) {

@@ -35,6 +35,7 @@ extension ScreenCommand {
   func state(_ needs: inout SandboxNeeds) {
     cast.state(&needs)
     needs.usesDisplay = true
+    needs.waitsForDisplay = waits
   }
 }
 

@@ -18,6 +18,8 @@ struct SandboxNeeds {
   var usesSound = false
   /// An X or Wayland display.
   var usesDisplay = false
+  /// The display may appear later, with a new file of keys.
+  var waitsForDisplay = false
   var usesCameras = false
   /// Devices that the command line names.
   var devices: [String] = []
@@ -38,6 +40,7 @@ struct SandboxNeeds {
   var duties: LauncherDuties {
     var duties = LauncherDuties()
     duties.outputs = outputs
+    if waitsForDisplay { duties.keys = DisplayKeys.files }
     if decodes {
       duties.roles.append(
         LauncherDuties.Role(name: DecoderHostCommand.name, environment: IsolatedDecoders.environment))

@@ -117,9 +117,9 @@ struct ServeRunner {
         output.hubChanged(news)
         switch news {
         case .registered(let name, let dialect):
-          logger.info("A peer registered.", metadata: ["id": "\(name)", "dialect": "\(dialect.rawValue)"])
-        case .resumed(let name): logger.info("A peer is back.", metadata: ["id": "\(name)"])
-        case .left(let name): logger.info("A peer left.", metadata: ["id": "\(name)"])
+          logger.info("A peer registered.", metadata: ["peer": "\(name)", "dialect": "\(dialect.rawValue)"])
+        case .resumed(let name): logger.info("A peer is back.", metadata: ["peer": "\(name)"])
+        case .left(let name): logger.info("A peer left.", metadata: ["peer": "\(name)"])
         }
       case .stream(let news):
         output.streamsChanged(news)
