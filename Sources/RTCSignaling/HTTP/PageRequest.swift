@@ -22,7 +22,7 @@ extension RequestHead {
     PageRequest(host: authority, acceptsGzip: accepts(coding: "gzip"), knownTags: knownTags)
   }
 
-  private var knownTags: [String] {
+  var knownTags: [String] {
     (ifNoneMatch ?? "").split(separator: ",", maxSplits: Self.mostMembers).map { Self.opaqueTag($0) }
   }
 
