@@ -111,7 +111,8 @@ package struct Rtcast: AsyncParsableCommand {
       exit(withError: ExitStatus.usage.code)
     }
     do {
-      let command = try parsed(Array(CommandLine.arguments.dropFirst()))
+      let words = Array(CommandLine.arguments.dropFirst())
+      let command = try OverviewCommand.isMeant(by: words) ? OverviewCommand.parse([]) : parsed(words)
       ProgramSandbox.enter(for: command)
       return command
     } catch {
