@@ -196,7 +196,7 @@ let package = Package(
       dependencies: [
         "RTCPrimitives", "RTCWire", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecAOM", "RTCCodecFFmpeg",
         "RTCCodecX264", "RTCCodecVPX", "RTCCodecOpus", "RTCCodecWebP", "RTCCursor", "RTCExact", "RTCEngine",
-        "RTCIsolation",
+        "RTCICE", "RTCIsolation",
         "RTCNet", "RTCPeer", "RTCPlayout", "RTCSCTP",
         "RTCSignaling", "RTCSignalingNIO",
       ],

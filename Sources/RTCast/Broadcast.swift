@@ -131,7 +131,7 @@ public final class Broadcast: Sendable {
         content: { (hasVideo, media.audio != nil) },
         codecs: { media.encodedFormats.map(\.words).joined(separator: " or ") }, isLive: { media.isLive },
         iceServers: options.iceServers,
-        page: page, refusals: peers.refusals), report: report)
+        page: page, refusals: peers.refusals, metrics: { await Self.metrics(of: media, peers) }), report: report)
   }
 
   deinit {
@@ -331,6 +331,9 @@ public enum BroadcastEvent: Sendable {
   /// A viewer's offer was answered, and no connection came about, for this reason.
   /// - Parameter from: the address from which it asked.
   case viewerFailed(id: String, from: String, EndReason)
+  /// A viewer's offer was answered some seconds ago, and it is not connected: the most likely cause in a few words, and
+  /// sentences with the remedy.
+  case viewerDelayed(id: String, from: String, cause: String, sentence: String)
   /// The quality is reduced because bandwidth or processor time is short; nil: no longer.
   case qualityLimited(QualityLimitation?)
   /// The source changed its size; viewers follow by themselves.

@@ -38,18 +38,18 @@ import Testing
   func `a page is compressed for those who say that they take it`(accepted: String?, isCompressed: Bool) {
     var head = head("GET", "/")
     head.acceptEncoding = accepted
-    #expect(open.judge(head) == .page(PageRequest(host: "127.0.0.1:8080", acceptsGzip: isCompressed)))
+    #expect(open.judge(head) == .page(PageRequest(hosts: ["127.0.0.1:8080"], acceptsGzip: isCompressed)))
   }
 
   @Test func `what a browser has of a page is told by its tags`() {
     var head = head("GET", "/")
     head.ifNoneMatch = "W/\"abc-gzip\", \"def\""
-    #expect(open.judge(head) == .page(PageRequest(host: "127.0.0.1:8080", knownTags: ["abc-gzip", "def"])))
+    #expect(open.judge(head) == .page(PageRequest(hosts: ["127.0.0.1:8080"], knownTags: ["abc-gzip", "def"])))
   }
 
   @Test func `each resource has its verdict`() {
-    #expect(open.judge(head("GET", "/")) == .page(PageRequest(host: "127.0.0.1:8080")))
-    #expect(open.judge(head("HEAD", "/?token=x#y")) == .page(PageRequest(host: "127.0.0.1:8080")))
+    #expect(open.judge(head("GET", "/")) == .page(PageRequest(hosts: ["127.0.0.1:8080"])))
+    #expect(open.judge(head("HEAD", "/?token=x#y")) == .page(PageRequest(hosts: ["127.0.0.1:8080"])))
     #expect(open.judge(head("GET", "/health")) == .health(detail: true))
     #expect(open.judge(head("GET", "/snapshot.webp")) == .snapshot(by: .everybody))
     #expect(open.judge(head("POST", "/whep", type: "application/sdp")) == .open(.whep, stream: nil, by: .everybody))
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test func `a token guards the cast but not the page`() {
-    #expect(locked.judge(head("GET", "/")) == .page(PageRequest(host: "127.0.0.1:8080")))
+    #expect(locked.judge(head("GET", "/")) == .page(PageRequest(hosts: ["127.0.0.1:8080"])))
     #expect(locked.judge(head("GET", "/health")) == .health(detail: false))
     #expect(locked.judge(head("GET", "/health", authorization: "Bearer sesame")) == .health(detail: true))
     for request in [
@@ -123,7 +123,7 @@ import Testing
     "127.0.0.1", "127.0.0.1:80", "localhost:80", "LocalHost", "[::1]:80", "192.168.0.1:80", "cast.example:443",
   ]) func `a loopback server knows itself by address and as localhost`(host: String) {
     let desk = RequestRouter(listen: .loopback, gate: .open(), hostNames: ["cast.example"])
-    #expect(desk.judge(head("GET", "/", host: host)) == .page(PageRequest(host: host)))
+    #expect(desk.judge(head("GET", "/", host: host)) == .page(PageRequest(hosts: [host])))
   }
 
   @Test(arguments: [
@@ -144,11 +144,11 @@ import Testing
     let listen = try ListenAddress(parsing: ":80")
     let request = head("GET", "/", host: "my.machine.example")
     let locked = RequestRouter(listen: listen, gate: .fresh())
-    #expect(locked.judge(request) == .page(PageRequest(host: "my.machine.example")))
+    #expect(locked.judge(request) == .page(PageRequest(hosts: ["my.machine.example"])))
     let open = RequestRouter(listen: listen, gate: .open())
     #expect(status(open.judge(request)) == 403, "whoever owns the name could point it here")
     let named = RequestRouter(listen: listen, gate: .open(), hostNames: ["my.machine.example"])
-    #expect(named.judge(request) == .page(PageRequest(host: "my.machine.example")))
+    #expect(named.judge(request) == .page(PageRequest(hosts: ["my.machine.example"])))
   }
 
   @Test func `without a token other sites cannot watch through a visitor's browser`() {

@@ -26,20 +26,25 @@ public final class Recorder: Sendable {
   ///   - path: ends in .mkv, .webm or .mp4. A file of that name that holds anything is refused.
   ///   - codec: what the pictures will be coded with, if that is known; whether they fit is then checked here, and at the
   ///     first key frame otherwise.
+  ///   - hasVideo: whether the file waits for pictures. If false, it begins with the first sound, and pictures that come
+  ///     later begin another file.
   ///   - hasAudio: whether sound may come: the file gets a track for it.
   ///   - report: called on the recorder's thread, or on a caller's of `record`; must not block.
   public convenience init(
-    path: String, codec: VideoCodec? = nil, hasAudio: Bool,
+    path: String, codec: VideoCodec? = nil, hasVideo: Bool = true, hasAudio: Bool,
     report: @escaping @Sendable (RecordingEvent) -> Void = { _ in }
   ) throws(RecordingError) {
-    try self.init(path: path, codec: codec, tracks: .own(hasAudio: hasAudio), files: .direct, report: report)
+    try self.init(
+      path: path, codec: codec, tracks: .own(hasVideo: hasVideo, hasAudio: hasAudio), files: .direct, report: report)
   }
 
   /// - Parameter files: how the files are created.
   package convenience init(
-    path: String, hasAudio: Bool, files: RecordingFiles, report: @escaping @Sendable (RecordingEvent) -> Void
+    path: String, hasVideo: Bool, hasAudio: Bool, files: RecordingFiles,
+    report: @escaping @Sendable (RecordingEvent) -> Void
   ) throws(RecordingError) {
-    try self.init(path: path, codec: nil, tracks: .own(hasAudio: hasAudio), files: files, report: report)
+    try self.init(
+      path: path, codec: nil, tracks: .own(hasVideo: hasVideo, hasAudio: hasAudio), files: files, report: report)
   }
 
   /// Creates the file for tracks that are added one by one, at any time. It begins about a second after the first key
@@ -62,7 +67,7 @@ public final class Recorder: Sendable {
   }
 
   private enum Tracks {
-    case own(hasAudio: Bool)
+    case own(hasVideo: Bool, hasAudio: Bool)
     case added
   }
 
@@ -80,10 +85,10 @@ public final class Recorder: Sendable {
     self.append = append
     let patience: RecordingPatience
     switch tracks {
-    case .own(let hasAudio):
+    case .own(let hasVideo, let hasAudio):
       patience = .none
       let sound = hasAudio ? RecordingTrack(.init(value: 1), .sound, name: nil, append: append) : nil
-      own = (RecordingTrack(.init(value: 0), .pictures, name: nil, append: append), sound)
+      own = (RecordingTrack(.init(value: 0), .pictures, name: nil, isExpected: hasVideo, append: append), sound)
     case .added:
       patience = .ofCalls
       own = (nil, nil)

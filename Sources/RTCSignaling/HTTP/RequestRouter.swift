@@ -16,8 +16,8 @@ package struct RequestRouter: Sendable {
     case patch(SignalingDoor, id: String, etag: String?)
     /// The answer to an offer of ours.
     case accept(SignalingDoor, id: String)
-    /// Whether a session is there.
-    case find(SignalingDoor, id: String)
+    /// Whether a session is there, and why it is not connected if the client asks.
+    case find(SignalingDoor, id: String, ViewerChecks? = nil)
     /// This reply, and the STUN and TURN servers of the door.
     case servers(SignalingDoor, HTTPReply)
     /// The end of a session.
@@ -74,6 +74,8 @@ package struct RequestRouter: Sendable {
   private let hasPicker: Bool
   /// In lower case; `*` admits all.
   private let origins: Set<String>
+  private let publicAddress: PublicAddress?
+  private let basePath: BasePath?
 
   /// - Parameters:
   ///   - listen: the server's address; it decides whether names in `Host` are checked.
@@ -85,9 +87,12 @@ package struct RequestRouter: Sendable {
   ///   - hasPicker: whether the page exists on which a caster picks a source.
   ///   - origins: web sites, as `https://host`, whose pages may use this server without a token; `*` for all.
   ///   - machineNames: the names of this machine on its network.
+  ///   - publicAddress: the address of the front page behind a proxy.
+  ///   - basePath: the path under which proxies pass requests on; that of the public address if it is nil.
   package init(
     listen: ListenAddress, gate: AccessGate, isSecure: Bool = false, hostNames: [String] = [], hasHub: Bool = false,
-    takesPublications: Bool = false, hasPicker: Bool = false, origins: [String] = [], machineNames: [String] = []
+    takesPublications: Bool = false, hasPicker: Bool = false, origins: [String] = [], machineNames: [String] = [],
+    publicAddress: PublicAddress? = nil, basePath: BasePath? = nil
   ) {
     self.gate = gate
     self.isSecure = isSecure
@@ -96,8 +101,16 @@ package struct RequestRouter: Sendable {
     self.hasPicker = hasPicker
     self.origins = Set(origins.map { $0.lowercased() })
     self.isLoopback = listen.host.isLoopback
-    proxyNames = Set(hostNames.map { HostName($0) })
+    self.publicAddress = publicAddress
+    self.basePath = basePath ?? publicAddress?.basePath
+    proxyNames = Set(hostNames.map { HostName($0) } + [publicAddress?.web.host].compactMap(\.self))
     names = proxyNames.union(machineNames.map { HostName($0) } + [listen.host])
+  }
+
+  /// A request as this server's own paths name it.
+  /// - Parameter place: where a trusted proxy says that the client sent it.
+  package func localized(_ head: RequestHead, at place: ForwardedPlace) -> RequestHead {
+    head.seen(under: basePath, at: place)
   }
 
   /// Decides on a request by its head.
@@ -108,6 +121,7 @@ package struct RequestRouter: Sendable {
     _ head: RequestHead, from address: String, now: AccessTime, audit: (AuditEvent) -> Void = { _ in }
   ) -> Verdict {
     if let refusal = refusalOfSource(head) { return .reply(refusal) }
+    if let reference = redirect(head) { return .reply(.moved(to: reference)) }
     guard let route = route(head) else {
       return .reply(
         HTTPReply(status: 404, sentence: "There is nothing at this path; viewers go to /, WHEP is at /whep."))
@@ -122,6 +136,16 @@ package struct RequestRouter: Sendable {
       guard let right = route.right else { return verdict(route, head, by: nil) }
       audit(AuditEvent(error, right: right, shown: AccessToken.shown(in: head.authorization), from: address))
       return .reply(.refusal(error))
+    }
+  }
+
+  /// The pages' references are relative, so that each page has one address only.
+  private func redirect(_ head: RequestHead) -> String? {
+    let query = head.target.dropFirst(head.path.count).prefix { $0 != "#" }
+    switch head.path {
+    case "": return basePath.map { "\($0.name)/\(query)" }
+    case "/watch/": return "../watch\(query)"
+    default: return nil
     }
   }
 
@@ -160,8 +184,8 @@ package struct RequestRouter: Sendable {
 
   private func verdict(_ route: SignalingRoute, _ head: RequestHead, by grant: AccessGrant?) -> Verdict {
     switch route {
-    case .page: return .page(head.pageRequest)
-    case .viewer: return .viewer(head.pageRequest)
+    case .page: return .page(head.pageRequest(knownAs: publicAddress?.authority))
+    case .viewer: return .viewer(head.pageRequest(knownAs: publicAddress?.authority))
     case .health: return .health(detail: grant != nil)
     case .endpoint(let door, let stream):
       guard head.method == "POST" else {
@@ -176,10 +200,10 @@ package struct RequestRouter: Sendable {
       case "PATCH" where door == .whep && head.mediaType == Self.descriptionType: return .accept(door, id: id)
       case "PATCH": return wrongType(head, expected: Self.fragmentType) ?? .patch(door, id: id, etag: head.entityTag)
       case "DELETE": return .close(door, id: id)
-      default: return .find(door, id: id)
+      default: return .find(door, id: id, head.checks)
       }
     case .snapshot: return .snapshot(by: grant ?? .everybody, client: head.client)
-    case .wall: return .wall(head.pageRequest)
+    case .wall: return .wall(head.pageRequest(knownAs: publicAddress?.authority))
     case .streams: return .streams(stillRequest(head, grant))
     case .streamPicture(let stream):
       let width = head.query["width"].flatMap { Int($0) } ?? 0
@@ -221,7 +245,8 @@ package struct RequestRouter: Sendable {
   /// Headers of every response.
   package static let commonHeaders: [HTTPReply.Header] = [
     .init(name: "Access-Control-Allow-Origin", value: "*"),
-    .init(name: "Access-Control-Expose-Headers", value: "Location, ETag, Link, Accept-Patch, Retry-After"),
+    .init(
+      name: "Access-Control-Expose-Headers", value: "Location, ETag, Link, Accept-Patch, Retry-After, RTCast-Diagnosis"),
     .init(name: "X-Content-Type-Options", value: "nosniff"),
   ]
 
@@ -233,10 +258,14 @@ package struct RequestRouter: Sendable {
       guard let host = head.authority.flatMap({ HostName.split(authority: $0) })?.host else {
         return HTTPReply(status: 400, sentence: "The request has no usable Host header.")
       }
-      guard host.isAddress || host.isLoopback || names.contains(host) else {
+      // A page of a foreign site can send either header, but not change that of the browser or of the proxy.
+      let stated = head.statedHost.flatMap { HostName.split(authority: $0) }?.host
+      for host in [host, stated].compactMap(\.self)
+      where !host.isAddress && !host.isLoopback && !names.contains(host) {
         return HTTPReply(
           status: 403,
-          sentence: "This server is not known as \(host.text); open it by its IP address, or start it with --host-name."
+          sentence: "This server is not known as \(host.text); open it by its IP address, or start it with "
+            + "--host-name \(host.text) or, behind a proxy, with --public-url."
         )
       }
     }
@@ -250,10 +279,12 @@ package struct RequestRouter: Sendable {
   /// Whether the origin is this server's: scheme, host and port of the request's address (RFC 6454 §4). A proxy in
   /// front of this server, known by the server's names, may terminate TLS.
   private func isOwn(_ origin: String, _ head: RequestHead) -> Bool {
-    guard let page = WebAddress(origin), page.target == "/", let authority = head.authority,
+    guard let page = WebAddress(origin), page.target == "/" else { return false }
+    if let publicAddress, page.hasSameOrigin(as: publicAddress.web) { return true }
+    guard let authority = head.statedHost ?? head.authority,
       let own = WebAddress("\(page.scheme.rawValue)://\(authority)")
     else { return false }
-    let isScheme = page.scheme == (isSecure ? .https : .http) || proxyNames.contains(page.host)
+    let isScheme = page.scheme == head.statedScheme ?? (isSecure ? .https : .http) || proxyNames.contains(page.host)
     return isScheme && page.hasSameOrigin(as: own)
   }
 
@@ -271,7 +302,7 @@ package struct RequestRouter: Sendable {
       status: 204,
       headers: [
         "Allow": methods, "Access-Control-Allow-Methods": methods,
-        "Access-Control-Allow-Headers": "Authorization, Content-Type, If-Match, RTCast-Client",
+        "Access-Control-Allow-Headers": "Authorization, Content-Type, If-Match, RTCast-Client, RTCast-Checks",
         "Access-Control-Max-Age": "86400",
       ])
     switch route {

@@ -8,6 +8,11 @@ package enum SignalingDoor: String, Sendable, CaseIterable {
   var path: String { "/" + rawValue }
   var sessionPrefix: String { path + "/session/" }
 
+  /// The beginning of a session's address, relative to the request that opens it: `/whep` or `/whep/STREAM`.
+  func sessionReference(from request: some StringProtocol) -> String {
+    request.hasPrefix(path + "/") ? "session/" : rawValue + "/session/"
+  }
+
   /// The right that opening a session there takes.
   package var right: AccessRight {
     switch self {
@@ -53,11 +58,11 @@ package enum SignalingRoute: Sendable, Equatable {
     let path = Substring(path)
     switch path {
     case "/", "/index.html": self = .page
-    case "/watch", "/watch/": self = .viewer
+    case "/watch": self = .viewer
     case "/health", "/healthz": self = .health
     case "/metrics": self = .metrics
     case "/snapshot.webp": self = .snapshot
-    case "/wall", "/wall/": self = .wall
+    case "/wall": self = .wall
     case "/streams": self = .streams
     case "/hub", "/hub/": self = .hub(.native)
     case "/peerjs", "/peerjs/": self = .hub(.peerJS)
@@ -142,8 +147,8 @@ package enum SignalingRoute: Sendable, Equatable {
 
   var needsHub: Bool {
     switch self {
-    case .hub, .freeName, .peerNames, .metrics: true
-    case .page, .viewer, .health, .snapshot, .wall, .streams, .streamPicture, .pick, .endpoint, .session: false
+    case .hub, .freeName, .peerNames: true
+    case .page, .viewer, .health, .metrics, .snapshot, .wall, .streams, .streamPicture, .pick, .endpoint, .session: false
     }
   }
 

@@ -82,6 +82,11 @@ public final class StreamDirectory: WHEPSessions {
     return nil
   }
 
+  /// The diagnosis of a session that is not connected.
+  public func diagnosis(of id: String, checks: ViewerChecks) async -> String? {
+    try? await sessions(with: id).diagnosis(of: id, checks: checks)
+  }
+
   private func sessions(with id: String) async throws(WHEPRefusal) -> any WHEPSessions {
     for sessions in all where await sessions.etag(of: id) != nil { return sessions }
     throw .noSuchSession

@@ -14,6 +14,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// For the log.
     var name: String
     var verdict: RequestRouter.Verdict
+    /// The path of the request, as the server's own paths name it.
+    var path: String
     var isHead: Bool
     var keepsAlive: Bool
   }
@@ -123,8 +125,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   private func begin(_ head: HTTPRequestHead) {
-    let request = RequestHead(head)
     let peer = context.map { address(of: $0.channel) } ?? ""
+    let request = registry.head(head, from: peer)
     guard let client = registry.client(of: peer, head) else {
       return answer(.contradictoryProxy, isHead: head.method == .HEAD, thenLinger: true)
     }
@@ -133,8 +135,9 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     let exchange = Exchange(
       name: "\(request.method) \(request.publicPath)",
       verdict: registry.judge(request, from: remote),
+      path: String(request.path),
       isHead: head.method == .HEAD,
-      keepsAlive: head.version == .http1_1 && head.isKeepAlive)
+      keepsAlive: head.version == .http1_1 && head.isKeepAlive && !registry.endsConnections(from: peer, head))
     body.clear()
     phase = .reading(exchange, count: 0)
     if request.contentLength ?? 0 > registry.limits.bodyBytes {
@@ -182,7 +185,11 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     case .streams(let request): list(request, exchange)
     case .picture(let stream, let width, let request): show(stream, width: width, request, exchange)
     case .pick(let resource, let known): pick(resource, known: known, text: text, exchange)
-    case .metrics: answer(.metrics(registry.hub?.counters ?? HubCounters(), refusals: registry.refusals), exchange)
+    case .metrics:
+      let (counters, refusals, sessions) = (registry.hub?.counters, registry.refusals, registry.sessions)
+      ask(exchange) {
+        .reply(.metrics(await sessions.status(), await sessions.metrics(), hub: counters, refusals: refusals))
+      }
     case .freeName: answer(.freeName(HubHost.freshName()), exchange)
     case .peerNames(let key):
       answer(
@@ -204,8 +211,12 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         try await sessions.accept(id: id, answer: text)
         return .patched(.noContent)
       }
-    case .find(let door, let id):
-      amend(door, exchange) { sessions throws(WHEPRefusal) in .found(etag: await sessions.etag(of: id)) }
+    case .find(let door, let id, let checks):
+      amend(door, exchange) { sessions throws(WHEPRefusal) in
+        var diagnosis: String?
+        if let checks { diagnosis = await sessions.diagnosis(of: id, checks: checks) }
+        return .found(etag: await sessions.etag(of: id), diagnosis: diagnosis)
+      }
     case .servers(let door, let reply):
       amend(door, exchange) { sessions throws(WHEPRefusal) in reply.linking(sessions.iceServers) }
     case .patch(let door, let id, let etag):
@@ -316,7 +327,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         AuditEvent(
           .admitted, right: opening.door.right, by: opening.grant.credential, from: remote, name: opening.stream))
       registry.noteSession(opened.id, at: opening.door, by: opening.grant, client: opening.client)
-      answer(.opened(opened, at: opening.door, iceServers: servers), exchange)
+      answer(.opened(opened, at: opening.door, path: exchange.path, iceServers: servers), exchange)
     }
   }
 
@@ -487,6 +498,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 extension RequestHead {
   init(_ head: HTTPRequestHead) {
     let headers = head.headers
+    let checks = headers.first(name: ViewerChecks.requestHeader).map { ViewerChecks(parsing: $0) }
     self.init(
       method: head.method.rawValue, target: head.uri, host: headers.first(name: "Host"),
       origin: headers.first(name: "Origin"), authorization: headers.first(name: "Authorization"),
@@ -498,5 +510,6 @@ extension RequestHead {
       upgrade: headers.first(name: "Upgrade"),
       requestedMethod: headers.first(name: "Access-Control-Request-Method"),
       client: headers.first(name: "RTCast-Client"))
+    self.checks = checks
   }
 }

@@ -76,14 +76,16 @@ final class ConnectionRegistry {
       listen: configuration.listen, gate: gate, isSecure: isSecure,
       hostNames: configuration.hostNames, hasHub: configuration.hub != nil,
       takesPublications: configuration.publications != nil, hasPicker: configuration.picker != nil,
-      origins: configuration.origins,
-      machineNames: [Self.hostName, Self.hostName + ".local"])
+      origins: configuration.origins, machineNames: [Self.hostName, Self.hostName + ".local"],
+      publicAddress: configuration.publicAddress, basePath: configuration.basePath)
     publications = configuration.publications
     hub = configuration.hub.map {
       HubHost($0, gate: gate, announce: configuration.whenHubChanges, eventLoop: eventLoop)
     }
     limits = configuration.limits
-    trustedProxies = configuration.trustedProxies
+    // `clientAddress` gives a client of a Unix socket this machine's address.
+    let local = configuration.listen.socketPath == nil ? nil : AddressPrefix(unixClientAddress)
+    trustedProxies = configuration.trustedProxies + [local].compactMap(\.self)
     auditLog = configuration.audit
     viewer = ServedPage(ViewerPage.html, ancestors: configuration.frameAncestors)
     wall =
@@ -105,6 +107,17 @@ final class ConnectionRegistry {
     self.eventLoop = eventLoop
     hub?.whenEmptied = { [weak self] in self?.settle() }
     hub?.audit = { [weak self] in self?.audit($0) }
+  }
+
+  /// A request as the server's own paths and names describe it.
+  /// - Parameter address: the address of its connection.
+  func head(_ head: HTTPRequestHead, from address: String) -> RequestHead {
+    let headers = head.headers
+    return router.localized(
+      RequestHead(head),
+      at: ForwardedAddress.place(
+        of: address, forwarded: headers["Forwarded"], forwardedFor: headers["X-Forwarded-For"],
+        hosts: headers["X-Forwarded-Host"], schemes: headers["X-Forwarded-Proto"], trusting: trustedProxies))
   }
 
   /// The verdict on a request.
@@ -143,6 +156,14 @@ final class ConnectionRegistry {
     return ForwardedAddress.client(
       of: address, forwarded: head.headers["Forwarded"], forwardedFor: head.headers["X-Forwarded-For"],
       trusting: trustedProxies)
+  }
+
+  /// Whether each request gets a connection of its own. Only the first request of a connection can become a WebSocket, and proxies
+  /// send requests of several clients on one connection.
+  func endsConnections(from address: String, _ head: HTTPRequestHead) -> Bool {
+    guard hub != nil else { return false }
+    return ClientNetwork(address).isLoopback || isTrustedProxy(address)
+      || ["Via", "Forwarded", "X-Forwarded-For"].contains { head.headers.contains(name: $0) }
   }
 
   func frontPage(_ request: PageRequest) -> HTTPReply { front.reply(to: request) }

@@ -171,6 +171,10 @@ final class RelayedStream: WHEPSessions {
 
   func etag(of id: String) async -> String? { await viewers.etag(of: id) }
 
+  func diagnosis(of id: String, checks: ViewerChecks) async -> String? {
+    await viewers.diagnosis(of: id, checks: checks)
+  }
+
   func close(id: String) async -> Bool { await viewers.close(id: id) }
 
   func status() async -> CastStatus { CastStatus(isLive: true, viewers: viewers.count) }

@@ -121,6 +121,15 @@ struct CastOutput: Sendable {
     ).print()
   }
 
+  /// - Parameter sentence: why it is not connected, and what to do.
+  func viewerDelayed(_ id: String, from address: String, _ sentence: String) {
+    guard case .json = style else { return }
+    OutputEvent(
+      .peer,
+      [("id", .string(id)), ("state", "delayed"), ("remote", .string(address)), ("message", .string(sentence))]
+    ).print()
+  }
+
   /// - Parameter limitation: the present reduction of quality; nil: none any more.
   func limited(_ limitation: QualityLimitation?) {
     guard case .json = style else { return }

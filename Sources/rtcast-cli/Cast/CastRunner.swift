@@ -99,19 +99,16 @@ struct CastRunner {
     // Viewers need the servers as much as this side.
     settings.iceServers = peers.options.iceServers
     let broadcast = Broadcast(source.media, options: settings, peers: peers)
-    if let ending = try await begin(broadcast, source) { return output.ended(ending, after: 0) }
-
-    // First, since a printed link must belong to a running cast.
-    let recorder: Recorder?
-    do throws(CastFailure) {
-      recorder = try record(broadcast)
-    } catch {
-      await broadcast.stop()
-      throw error
-    }
+    // Before the source starts, because the first key frame of a file that is passed on may be its only one.
+    let recorder = try record(broadcast, hasVideo: source.media.video != nil)
     let served: CastControl.Served?
     let pick: PickServer?
     do throws(CastFailure) {
+      if let ending = try await begin(broadcast, source) {
+        recorder?.finish()
+        return output.ended(ending, after: 0)
+      }
+      // After that, since a printed link must belong to a running cast.
       try takeCommands(from: inlets)
       served = try await serve(broadcast, peers, access.gate)
       pick = try await servePick(source, broadcast, served)
@@ -132,7 +129,7 @@ struct CastRunner {
     await broadcast.stop()  // the goodbyes go out while the server can still say that the cast is over
     if let recorder { finish(recorder) }
     await pick?.stop()
-    await served?.server.shutdown()
+    await served?.close()
     let ending = try result.get()
     output.ended(ending, after: Int64((MonotonicClock.now() - start).seconds))
     if let failure = ending.failure { throw failure }
@@ -214,23 +211,24 @@ struct CastRunner {
     let certificate = try access.certificate(addresses: outward.map(\.description) + ["127.0.0.1", "::1"])
     let named = options.viewers.listen
     let passed = try PassedSockets.take(unlessListeningAt: named == .loopback ? nil : named)
+    let socket = try access.socket(at: named)
     var configuration = SignalingServerConfiguration(
       listen: passed?.address ?? named, gate: gate, hostNames: access.hostName)
-    configuration.inheritedSockets = passed?.descriptors ?? []
+    configuration.inheritedSockets = (passed?.descriptors ?? []) + [socket?.descriptor].compactMap(\.self)
     configuration.tls = certificate?.identity
-    configuration.frameAncestors = access.frameAncestors
-    configuration.trustedProxies = access.trustedProxy
+    access.configure(&configuration)
     if let audit = try access.auditFile(logger) { configuration.audit = { audit.write($0) } }
     configuration.limits.connections = OpenFiles.share(of: configuration.limits.connections)
     let server: SignalingServer
     do throws(SignalingServerError) {
       server = try await SignalingServer.start(configuration, sessions: broadcast.whep, logger: logger)
     } catch {
+      socket?.remove()
       throw CastFailure(error)
     }
-    let links = ServerLinks(server, gate, certificate: certificate, outward: outward, hasHub: false)
+    let links = ServerLinks(server, gate, access, certificate: certificate, outward: outward, hasHub: false)
     output.listening(at: links)
-    return CastControl.Served(server: server, links: links)
+    return CastControl.Served(server: server, links: links, socket: socket)
   }
 
   /// Serves the page on which the caster picks, and prints its link; nothing without `--pick`.
@@ -247,7 +245,7 @@ struct CastRunner {
       output.picking(at: server.link)
       return server
     } catch {
-      await served?.server.shutdown()
+      await served?.close()
       throw error
     }
   }
@@ -410,11 +408,13 @@ struct CastRunner {
   // MARK: - Recording
 
   /// Records the sent media, if requested.
-  private func record(_ broadcast: Broadcast) throws(CastFailure) -> Recorder? {
+  private func record(_ broadcast: Broadcast, hasVideo: Bool) throws(CastFailure) -> Recorder? {
     guard let path = options.output.recording.record else { return nil }
     let (logger, output) = (logger, output)
     do throws(RecordingError) {
-      let recorder = try Recorder(path: path, hasAudio: broadcast.offersAudio, files: .ofProgram) { event in
+      let recorder = try Recorder(
+        path: path, hasVideo: hasVideo, hasAudio: broadcast.offersAudio, files: .ofProgram
+      ) { event in
         event.log(to: logger, orFail: output.recordingFailed)
       }
       broadcast.add(recorder)
@@ -452,6 +452,9 @@ struct CastRunner {
         )
       }
       output.viewerLeft(id, reason)
+    case .viewerDelayed(let id, let address, _, let sentence):
+      logger.warning("A viewer at \(address) is not connected yet. \(sentence)", metadata: ["id": "\(id)"])
+      output.viewerDelayed(id, from: address, sentence)
     case .viewerFailed(let id, let address, let reason):
       logger.warning("\(reason.failureSentence(of: address))", metadata: ["id": "\(id)"])
       output.viewerFailed(id, from: address, reason)

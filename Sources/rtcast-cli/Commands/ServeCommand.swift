@@ -38,7 +38,8 @@ struct ServeCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Address and port to listen on. (default: every address, port $PORT or 8080)", valueName: "host:port"),
+      "Address and port to listen on, or unix:PATH for a proxy on this machine. (default: every address, port $PORT or "
+        + "8080)", valueName: "host:port"),
     transform: { try ListenOption.address($0) })
   var listen: ListenAddress?
 
@@ -70,6 +71,7 @@ struct ServeCommand: AsyncParsableCommand {
 
   func validate() throws {
     try access.check(token)
+    try access.check(listen: listen)
     if access.isOpen, tokens != nil {
       throw ValidationError("--open lets everybody in, and --tokens limits who may connect; give one of them.")
     }
