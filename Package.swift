@@ -184,7 +184,10 @@ let package = Package(
         .embedInCode("Resources/viewer/cursor.js"),
       ]
         + ["hub.html", "hub.css", "line.js", "media.js", "call.js", "board.js", "tiles.js", "sounds.js", "page.js"]
-        .map { .embedInCode("Resources/hub/\($0)") },
+        .map { .embedInCode("Resources/hub/\($0)") }
+        + ["wall", "pick"].flatMap { page in
+          ["html", "css", "js"].map { .embedInCode("Resources/\(page)/\(page).\($0)") }
+        },
       swiftSettings: safe),
 
     // What an application imports, and the program.

@@ -208,7 +208,8 @@ import Testing
     ("/topsecrettopsecret/peers", "/…/peers"), ("/topsecrettopsecret/id", "/…/id"), ("/?token=topsecret", "/"),
     ("/topsecret", "/…"), ("/watch/topsecret", "/…"), ("/whep/session/topsecret", "/whep/session/…"),
     ("/whip/talk?topsecret", "/whip/talk"), ("/hub#topsecret", "/hub"), ("topsecret", "/…"),
-    ("/snapshot.webp", "/snapshot.webp"),
+    ("/snapshot.webp", "/snapshot.webp"), ("/snapshot/talk?width=topsecret", "/snapshot/talk"),
+    ("/pick/picture/topsecret", "/pick/picture/…"), ("/pick/topsecret", "/…"),
   ]) func `B7: a log names known paths only`(target: String, told: String) {
     #expect(head("GET", target).publicPath == told)
   }
@@ -222,6 +223,48 @@ import Testing
       status(router.judge(head("POST", path, authorization: "Bearer " + token, type: "application/sdp")))
     }
     #expect(ask("/whep/talk") == nil && ask("/whep/other") == 403 && ask("/whep") == 403)
+  }
+
+  @Test func `still pictures of streams need the right to watch, and a link for one stream gives no other`() throws {
+    let secret = try #require(AccessToken("sesame"))
+    let hub = RequestRouter(
+      listen: .loopback, gate: AccessGate(secret: secret), hasHub: true, takesPublications: true)
+    let token = SignedLink(.watch, issued: 1_700_000_000, stream: "talk").signed(with: secret)
+    let ask = { (path: String, token: String?) in
+      status(hub.judge(head("GET", path, authorization: token.map { "Bearer " + $0 })))
+    }
+    #expect(ask("/wall", nil) == nil)
+    #expect(ask("/streams", nil) == 401 && ask("/streams", token) == nil)
+    #expect(ask("/snapshot/talk", nil) == 401 && ask("/snapshot/talk", token) == nil)
+    #expect(ask("/snapshot/other", token) == 403 && ask("/snapshot/other", "sesame") == nil)
+    #expect(ask("/streams", SignedLink(.publish, issued: 1_700_000_000).signed(with: secret)) == 403)
+    for path in ["/wall", "/streams", "/snapshot/talk"] {
+      #expect(status(locked.judge(head("GET", path, authorization: "Bearer sesame"))) == 404, "a cast has no \(path)")
+    }
+  }
+
+  @Test func `only the caster's own secret picks a source`() throws {
+    let secret = try #require(AccessToken("sesame"))
+    let desk = RequestRouter(listen: .loopback, gate: AccessGate(secret: secret), hasPicker: true)
+    let ask = { (method: String, path: String, token: String?) in
+      desk.judge(head(method, path, authorization: token.map { "Bearer " + $0 }))
+    }
+    let ways = [("GET", "/pick/state"), ("GET", "/pick/picture/window-a1"), ("POST", "/pick/choice")]
+    for (method, path) in ways {
+      #expect(status(ask(method, path, nil)) == 401 && status(ask(method, path, "wrong")) == 401)
+      #expect(status(ask(method, path, "sesame")) == nil)
+      for right in AccessRight.allCases {
+        let link = SignedLink(right, issued: 1_700_000_000).signed(with: secret)
+        #expect(status(ask(method, path, link)) == 403, "a link for \(right.rawValue)")
+      }
+      #expect(status(locked.judge(head(method, path, authorization: "Bearer sesame"))) == 404)
+    }
+    #expect(ask("GET", "/pick/picture/window-a1", "sesame") == .pick(.picture(id: "window-a1"), known: []))
+    for path in [
+      "/pick/picture/", "/pick/picture/a%2Fb", "/pick/picture/" + String(repeating: "a", count: 65), "/pick/x",
+    ] {
+      #expect(status(ask("GET", path, "sesame")) == 404)
+    }
   }
 
   @Test(arguments: ["/whep/%C2%85", "/whep/%E2%80%AE", "/whep/%E2%80%8B", "/whep/%EE%80%80", "/whep/%1B"])

@@ -25,7 +25,7 @@ extension RequestHead {
     return PageRequest(hosts: hosts, acceptsGzip: accepts(coding: "gzip"), knownTags: knownTags)
   }
 
-  private var knownTags: [String] {
+  var knownTags: [String] {
     (ifNoneMatch ?? "").split(separator: ",", maxSplits: Self.mostMembers).map { Self.opaqueTag($0) }
   }
 

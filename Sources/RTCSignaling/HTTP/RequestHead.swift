@@ -98,6 +98,10 @@ package struct RequestHead: Sendable, Equatable {
     case .health: "/health"
     case .metrics: "/metrics"
     case .snapshot: "/snapshot.webp"
+    case .wall: "/wall"
+    case .streams: "/streams"
+    case .streamPicture(let stream): "/snapshot/" + stream.foreignText()
+    case .pick(let resource): resource.publicPath
     case .hub(.native): "/hub"
     case .hub(.peerJS): "/peerjs"
     case .hub(.skyRTC): "/skyrtc"

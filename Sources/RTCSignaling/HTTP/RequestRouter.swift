@@ -24,6 +24,14 @@ package struct RequestRouter: Sendable {
     case close(SignalingDoor, id: String)
     /// The whole picture as it is now.
     case snapshot(by: AccessGrant, client: String? = nil)
+    /// The page that shows all streams.
+    case wall(PageRequest)
+    /// The list of streams.
+    case streams(StillRequest)
+    /// A still picture of a stream.
+    case picture(of: String, width: Int, StillRequest)
+    /// A part of the page on which a caster picks a source.
+    case pick(PickResource, known: [String])
     /// Figures for Prometheus.
     case metrics
     /// A free name, for PeerJS.
@@ -36,11 +44,20 @@ package struct RequestRouter: Sendable {
     /// Whether the body matters.
     package var readsBody: Bool {
       switch self {
-      case .open, .patch, .accept: true
-      case .reply, .page, .viewer, .health, .find, .servers, .close, .snapshot, .metrics, .freeName, .peerNames, .hub:
+      case .open, .patch, .accept, .pick(.choice, _): true
+      case .reply, .page, .viewer, .health, .find, .servers, .close, .snapshot, .wall, .streams, .picture, .pick,
+        .metrics, .freeName, .peerNames, .hub:
         false
       }
     }
+  }
+
+  /// The sender of a request for still pictures or their list, and what it has already.
+  package struct StillRequest: Sendable, Equatable {
+    package var grant: AccessGrant
+    package var client: String?
+    /// The entity tags of the pictures or lists that the client has.
+    package var known: [String]
   }
 
   static let fragmentType = "application/trickle-ice-sdpfrag"
@@ -54,6 +71,7 @@ package struct RequestRouter: Sendable {
   private let proxyNames: Set<HostName>
   private let hasHub: Bool
   private let takesPublications: Bool
+  private let hasPicker: Bool
   /// In lower case; `*` admits all.
   private let origins: Set<String>
   private let publicAddress: PublicAddress?
@@ -65,20 +83,22 @@ package struct RequestRouter: Sendable {
   ///   - isSecure: whether the server speaks TLS.
   ///   - hostNames: further names of the server, such as that of a proxy in front of it.
   ///   - hasHub: whether the paths of the hub and its figures exist.
-  ///   - takesPublications: whether WHIP exists.
+  ///   - takesPublications: whether WHIP exists, and with it the page that shows all streams.
+  ///   - hasPicker: whether the page exists on which a caster picks a source.
   ///   - origins: web sites, as `https://host`, whose pages may use this server without a token; `*` for all.
   ///   - machineNames: the names of this machine on its network.
   ///   - publicAddress: the address of the front page behind a proxy.
   ///   - basePath: the path under which proxies pass requests on; that of the public address if it is nil.
   package init(
     listen: ListenAddress, gate: AccessGate, isSecure: Bool = false, hostNames: [String] = [], hasHub: Bool = false,
-    takesPublications: Bool = false, origins: [String] = [], machineNames: [String] = [],
+    takesPublications: Bool = false, hasPicker: Bool = false, origins: [String] = [], machineNames: [String] = [],
     publicAddress: PublicAddress? = nil, basePath: BasePath? = nil
   ) {
     self.gate = gate
     self.isSecure = isSecure
     self.hasHub = hasHub
     self.takesPublications = takesPublications
+    self.hasPicker = hasPicker
     self.origins = Set(origins.map { $0.lowercased() })
     self.isLoopback = listen.host.isLoopback
     self.publicAddress = publicAddress
@@ -136,7 +156,7 @@ package struct RequestRouter: Sendable {
     var isNew = false
     // A client without access gets no picture either.
     switch route {
-    case .endpoint, .snapshot: isNew = true
+    case .endpoint, .snapshot, .streams, .streamPicture: isNew = true
     default: break
     }
     let shown = AccessToken.shown(in: head.authorization)
@@ -149,9 +169,16 @@ package struct RequestRouter: Sendable {
     } catch { return .failure(error) }
   }
 
-  /// A link may be for one stream of a hub; a cast has only one.
+  /// A link may be for one stream of a hub; a cast has only one. Only the caster picks a source.
   private func checkStream(_ route: SignalingRoute, _ grant: AccessGrant) throws(AccessRefusal) {
-    guard takesPublications, let stream = grant.link?.stream, case .endpoint(_, let asked) = route else { return }
+    if case .pick = route, let link = grant.link { throw .otherRight(link.right) }
+    guard takesPublications, let stream = grant.link?.stream else { return }
+    let asked: String?
+    switch route {
+    case .endpoint(_, let name): asked = name
+    case .streamPicture(let name): asked = name
+    default: return
+    }
     if asked != stream { throw .otherStream(stream) }
   }
 
@@ -176,6 +203,12 @@ package struct RequestRouter: Sendable {
       default: return .find(door, id: id, head.checks)
       }
     case .snapshot: return .snapshot(by: grant ?? .everybody, client: head.client)
+    case .wall: return .wall(head.pageRequest(knownAs: publicAddress?.authority))
+    case .streams: return .streams(stillRequest(head, grant))
+    case .streamPicture(let stream):
+      let width = head.query["width"].flatMap { Int($0) } ?? 0
+      return .picture(of: stream, width: width, stillRequest(head, grant))
+    case .pick(let resource): return .pick(resource, known: head.knownTags)
     case .metrics: return .metrics
     case .freeName: return .freeName
     case .peerNames(let key): return .peerNames(key: key)
@@ -190,6 +223,10 @@ package struct RequestRouter: Sendable {
     }
   }
 
+  private func stillRequest(_ head: RequestHead, _ grant: AccessGrant?) -> StillRequest {
+    StillRequest(grant: grant ?? .everybody, client: head.client, known: head.knownTags)
+  }
+
   /// The resource that the path names; nil: none.
   private func route(_ head: RequestHead) -> SignalingRoute? {
     switch SignalingRoute(path: head.path) {
@@ -198,6 +235,8 @@ package struct RequestRouter: Sendable {
     case .endpoint(.whip, _) where !takesPublications, .session(.whip, _) where !takesPublications: nil
     // A hub has many pictures, and none of its own.
     case .snapshot where takesPublications: nil
+    case .wall where !takesPublications, .streams where !takesPublications, .streamPicture where !takesPublications: nil
+    case .pick where !hasPicker: nil
     case let route? where hasHub || !route.needsHub: route
     default: nil
     }
@@ -271,7 +310,9 @@ package struct RequestRouter: Sendable {
       reply.add("Accept-Post", Self.descriptionType)
       if isAdmitted, head.requestedMethod == nil { return .servers(door, reply) }
     case .session: reply.add("Accept-Patch", Self.fragmentType)
-    case .page, .viewer, .health, .snapshot, .metrics, .freeName, .peerNames, .hub: break
+    case .page, .viewer, .health, .snapshot, .wall, .streams, .streamPicture, .pick, .metrics, .freeName, .peerNames,
+      .hub:
+      break
     }
     return .reply(reply)
   }

@@ -42,6 +42,14 @@ package enum SignalingRoute: Sendable, Equatable {
   case peerNames(key: String)
   /// `/snapshot.webp`: the whole picture, for clients that may watch.
   case snapshot
+  /// `/wall`: the page that shows all streams.
+  case wall
+  /// `/streams`: the list of streams, for clients that may watch.
+  case streams
+  /// `/snapshot/STREAM`: a still picture of a stream, for clients that may watch it.
+  case streamPicture(String)
+  /// The page on which a caster picks a source, and its parts.
+  case pick(PickResource)
   /// `/metrics`, in Prometheus' format.
   case metrics
 
@@ -54,12 +62,21 @@ package enum SignalingRoute: Sendable, Equatable {
     case "/health", "/healthz": self = .health
     case "/metrics": self = .metrics
     case "/snapshot.webp": self = .snapshot
+    case "/wall": self = .wall
+    case "/streams": self = .streams
     case "/hub", "/hub/": self = .hub(.native)
     case "/peerjs", "/peerjs/": self = .hub(.peerJS)
     case "/skyrtc", "/skyrtc/": self = .hub(.skyRTC)
     default:
       if let door = SignalingDoor.allCases.first(where: { path == $0.path || path.hasPrefix($0.path + "/") }) {
         self.init(path, through: door)
+      } else if let resource = PickResource(path: path) {
+        self = .pick(resource)
+      } else if path.hasPrefix(Self.picturePrefix),
+        let name = PercentEncoding.decode(path.dropFirst(Self.picturePrefix.count)),
+        Self.isStreamName(name)
+      {
+        self = .streamPicture(name)
       } else if path.hasSuffix("/id"), path.dropFirst().dropLast(3).utf8.allSatisfy({ $0 != 47 }), path.utf8.count > 4 {
         self = .freeName
       } else if path.hasPrefix("/"), path.hasSuffix("/peers"),
@@ -72,6 +89,8 @@ package enum SignalingRoute: Sendable, Equatable {
       }
     }
   }
+
+  private static let picturePrefix = "/snapshot/"
 
   private init?(_ path: Substring, through door: SignalingDoor) {
     if path.hasPrefix(door.sessionPrefix) {
@@ -103,7 +122,9 @@ package enum SignalingRoute: Sendable, Equatable {
   /// For `Allow` and `Access-Control-Allow-Methods`.
   package var methods: [String] {
     switch self {
-    case .page, .viewer, .health, .snapshot, .metrics, .freeName, .peerNames: ["GET", "HEAD", "OPTIONS"]
+    case .page, .viewer, .health, .snapshot, .wall, .streams, .streamPicture, .metrics, .freeName, .peerNames:
+      ["GET", "HEAD", "OPTIONS"]
+    case .pick(let resource): resource.methods
     case .hub: ["GET", "OPTIONS"]
     // GET and HEAD are answered without content (RFC 9725 §4.1).
     case .endpoint: ["POST", "GET", "HEAD", "OPTIONS"]
@@ -115,9 +136,11 @@ package enum SignalingRoute: Sendable, Equatable {
   var right: AccessRight? {
     switch self {
     // The hub asks for its tokens itself.
-    case .page, .viewer, .health, .hub, .freeName, .peerNames: nil
+    case .page, .viewer, .wall, .health, .hub, .freeName, .peerNames: nil
     case .endpoint(let door, _), .session(let door, _): door.right
-    case .snapshot: .watch
+    case .snapshot, .streams, .streamPicture: .watch
+    // No link gives it: see `RequestRouter`.
+    case .pick: .publish
     case .metrics: .metrics
     }
   }
@@ -125,7 +148,7 @@ package enum SignalingRoute: Sendable, Equatable {
   var needsHub: Bool {
     switch self {
     case .hub, .freeName, .peerNames: true
-    case .page, .viewer, .health, .metrics, .snapshot, .endpoint, .session: false
+    case .page, .viewer, .health, .metrics, .snapshot, .wall, .streams, .streamPicture, .pick, .endpoint, .session: false
     }
   }
 

@@ -105,5 +105,20 @@ public final class StreamDirectory: WHEPSessions {
     return CastStatus(isLive: true, viewers: viewers, streams: names)
   }
 
+  /// The streams by name, sorted.
+  public func listing() async -> [StreamListing] {
+    var listing: [StreamListing] = []
+    for (name, sessions) in streams.withLock({ $0.sorted { $0.key < $1.key } }) {
+      let viewers = await sessions.status().viewers
+      listing.append(StreamListing(name: name, newest: sessions.pictures.flatMap(\.newest), viewers: viewers))
+    }
+    return listing
+  }
+
+  /// A still picture of the stream of that name; nil: there is none.
+  public func picture(of stream: String, width: Int) async -> StillPicture? {
+    await streams.withLock { $0[stream] }?.pictures?.picture(width: width)
+  }
+
   private var all: [any WHEPSessions] { streams.withLock { Array($0.values) } }
 }

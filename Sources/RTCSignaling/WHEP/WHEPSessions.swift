@@ -87,11 +87,30 @@ public protocol WHEPSessions: OfferSessions {
   /// The whole picture as it is now; nil where there is none to be had. However often it is asked for, it is made once.
   func snapshot() async -> CastSnapshot?
 
+  /// The still pictures of the one stream of these sessions; nil: there are none.
+  var pictures: (any StreamPictures)? { get }
+
+  /// The streams with names, for a page that shows all of them.
+  func listing() async -> [StreamListing]
+
+  /// A still picture of the stream of that name; nil: there is none.
+  /// - Parameter width: see `StreamPictures.picture(width:)`.
+  func picture(of stream: String, width: Int) async -> StillPicture?
+
   /// The figures for `GET /metrics`, besides those of `status()`.
   func metrics() async -> [CastMetric]
 }
 
 extension WHEPSessions {
+  /// No still pictures.
+  public var pictures: (any StreamPictures)? { nil }
+
+  /// No streams with names.
+  public func listing() async -> [StreamListing] { [] }
+
+  /// No picture.
+  public func picture(of stream: String, width: Int) async -> StillPicture? { nil }
+
   /// No snapshot.
   public func snapshot() async -> CastSnapshot? { nil }
 

@@ -181,6 +181,10 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
       registry.audit(AuditEvent(.admitted, right: .watch, by: grant.credential, from: remote, name: "snapshot.webp"))
       let sessions = registry.sessions
       ask(exchange) { .reply(.snapshot(await sessions.snapshot())) }
+    case .wall(let request): answer(registry.wallPage(request), exchange)
+    case .streams(let request): list(request, exchange)
+    case .picture(let stream, let width, let request): show(stream, width: width, request, exchange)
+    case .pick(let resource, let known): pick(resource, known: known, text: text, exchange)
     case .metrics:
       let (counters, refusals, sessions) = (registry.hub?.counters, registry.refusals, registry.sessions)
       ask(exchange) {
@@ -343,6 +347,48 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     giveBack(opening)
     guard let sessions = registry.sessions(at: opening.door) else { return }
     Task { await sessions.close(id: answer.id) }
+  }
+
+  // MARK: Still pictures
+
+  /// A link for one stream lists this stream alone.
+  private func list(_ request: RequestRouter.StillRequest, _ exchange: Exchange) {
+    let sessions = registry.sessions
+    let only = request.grant.link?.stream
+    ask(exchange) {
+      let streams = await sessions.listing().filter { only == nil || $0.name == only }
+      return .reply(.listing(streams, known: request.known))
+    }
+  }
+
+  /// As with a snapshot, the first picture is one use of a link with limited uses.
+  private func show(_ stream: String, width: Int, _ request: RequestRouter.StillRequest, _ exchange: Exchange) {
+    do throws(AccessRefusal) { try registry.gate.use(request.grant, client: request.client, now: .now) } catch {
+      registry.audit(AuditEvent(error, right: .watch, by: request.grant.credential, from: remote, name: stream))
+      return answer(.refusal(error), exchange)
+    }
+    registry.auditPicture(of: stream, by: request.grant, from: remote)
+    let sessions = registry.sessions
+    ask(exchange) {
+      let picture = await sessions.picture(of: stream, width: width)
+      return .reply(.still(picture, known: request.known, lack: "There is no picture of this stream now."))
+    }
+  }
+
+  private func pick(_ resource: PickResource, known: [String], text: String?, _ exchange: Exchange) {
+    guard let picker = registry.picker else { return answer(.noAnswer, exchange) }
+    switch resource {
+    case .state: ask(exchange) { .reply(.json(await picker.state(), known: known)) }
+    case .picture(let id):
+      ask(exchange) {
+        .reply(.still(await picker.thumbnail(of: id), known: known, lack: "This source is not shown now."))
+      }
+    case .choice:
+      guard let text, PickResource.isIdentifier(text) else {
+        return answer(HTTPReply(status: 400, sentence: "The body must be the identifier of a source."), exchange)
+      }
+      ask(exchange) { .reply(.picked(refusal: await picker.pick(text))) }
+    }
   }
 
   // MARK: The answer

@@ -37,6 +37,8 @@ public struct SignalingServerConfiguration: Sendable {
   public var tls: TLSIdentity?
   /// Receives publications by WHIP; nil: none.
   public var publications: (any OfferSessions)?
+  /// The sources that the caster picks from, for the page of `FrontPage.pick`; nil: none.
+  public var picker: (any SourcePicker)?
   /// Web sites, as `https://host`, whose pages may use this server while it is open; `*` for all.
   public var origins: [String] = []
   /// Web sites, as `https://host`, whose pages may show those of this server in a frame; `*` for all.
@@ -54,6 +56,8 @@ public struct SignalingServerConfiguration: Sendable {
     case viewer
     /// A page that connects to the hub.
     case hub([UInt8])
+    /// A page on which the caster picks a source.
+    case pick([UInt8])
   }
 
   /// Without arguments: loopback, a port that the system chooses, plain HTTP, a secret made for it, and no hub.

@@ -88,6 +88,18 @@ struct CastOutput: Sendable {
     }
   }
 
+  /// - Parameter link: of the page on which the caster picks what is cast.
+  func picking(at link: String) {
+    switch style {
+    case .json: OutputEvent(.pick, [("url", .string(link))]).print()
+    case .plain: Terminal.print("Pick what to cast at \(link)")
+    case .live:
+      Terminal.print("  Pick what to cast at ", bold: link)
+      Terminal.print("  Open this link yourself; it is not for viewers.")
+      Terminal.print("")
+    }
+  }
+
   /// - Parameter keys: the code of the viewer's and our keys.
   func viewerJoined(_ id: String, keys: String?) {
     guard case .json = style else { return }

@@ -23,6 +23,8 @@ struct CastRunner {
     var maximumSize: PixelSize?
     /// The player of a file, for the keys of the terminal.
     var player: FilePlayer?
+    /// The options of each source that the caster picks on a page; nil: there is no such page.
+    var pick: PickOptions?
   }
 
   private enum Happening {
@@ -100,6 +102,7 @@ struct CastRunner {
     // Before the source starts, because the first key frame of a file that is passed on may be its only one.
     let recorder = try record(broadcast, hasVideo: source.media.video != nil)
     let served: CastControl.Served?
+    let pick: PickServer?
     do throws(CastFailure) {
       if let ending = try await begin(broadcast, source) {
         recorder?.finish()
@@ -108,6 +111,7 @@ struct CastRunner {
       // After that, since a printed link must belong to a running cast.
       try takeCommands(from: inlets)
       served = try await serve(broadcast, peers, access.gate)
+      pick = try await servePick(source, broadcast, served)
     } catch {
       await broadcast.stop()
       recorder?.finish()
@@ -118,12 +122,13 @@ struct CastRunner {
     let watchers = watch(broadcast, player: source.player, token)
     let control = CastControl(options, output, logger, broadcast, served, sourceName: source.name)
     let service = CastService(served?.server, destination: options.destination.to?.text)
-    let result = await follow(source, control, access, service)
+    let result = await follow(source, control, access, service, pick?.picker)
     ServiceNotifier.current?.tell(.stopping)
     for watcher in watchers { watcher.cancel() }
     TerminalKeys.restore()
     await broadcast.stop()  // the goodbyes go out while the server can still say that the cast is over
     if let recorder { finish(recorder) }
+    await pick?.stop()
     await served?.close()
     let ending = try result.get()
     output.ended(ending, after: Int64((MonotonicClock.now() - start).seconds))
@@ -189,7 +194,7 @@ struct CastRunner {
     broadcast.offersAudio = takesControl ? options.media.audio != .silence : nil
     if takesControl { broadcast.offeredFormats = EncodedVideoFormat.common }
     // When a source of --control ends, the first one returns.
-    broadcast.outlivesSource = takesControl
+    broadcast.outlivesSource = takesControl || source.pick != nil
     broadcast.waitsForReceiver = options.destination.to != nil
     return broadcast
   }
@@ -224,6 +229,25 @@ struct CastRunner {
     let links = ServerLinks(server, gate, access, certificate: certificate, outward: outward, hasHub: false)
     output.listening(at: links)
     return CastControl.Served(server: server, links: links, socket: socket)
+  }
+
+  /// Serves the page on which the caster picks, and prints its link; nothing without `--pick`.
+  private func servePick(
+    _ source: Source, _ broadcast: Broadcast, _ served: CastControl.Served?
+  ) async throws(CastFailure) -> PickServer? {
+    guard let options = source.pick else { return nil }
+    let report = report
+    let cast = CastPicker.Cast(
+      links: served?.links.urls ?? [], destination: self.options.destination.to?.text,
+      viewers: { await broadcast.glance().viewers }, deliver: { report.yield(.control($0)) })
+    do throws(CastFailure) {
+      let server = try await PickServer.start(options, cast, logger)
+      output.picking(at: server.link)
+      return server
+    } catch {
+      await served?.close()
+      throw error
+    }
   }
 
   private func takeCommands(from inlets: ControlInlets) throws(CastFailure) {
@@ -306,7 +330,7 @@ struct CastRunner {
   }
 
   private func follow(
-    _ source: Source, _ control: CastControl, _ access: ServedAccess, _ service: CastService
+    _ source: Source, _ control: CastControl, _ access: ServedAccess, _ service: CastService, _ picker: CastPicker?
   ) async -> Result<CastEnding, CastFailure> {
     let player = source.player
     let broadcast = control.broadcast
@@ -328,6 +352,7 @@ struct CastRunner {
         guard broadcast.isSourceEnded else { continue }
         guard isReplaced else { return .success(CastEnding(end)) }
         isReplaced = false
+        picker?.note(nil)
         do throws(CaptureError) { try await control.takeBack(source, after: end) } catch {
           return .failure(CastFailure(error))
         }
@@ -368,7 +393,9 @@ struct CastRunner {
       case .control(let request):
         switch await control.obey(request) {
         case .goesOn: continue
-        case .sourceReplaced: isReplaced = true
+        case .sourceReplaced:
+          isReplaced = true
+          if case .success(.source(let words)) = request.command { picker?.note(words) }
         case .stop: return .success(.stopped)
         }
       case .failed(let failure): return .failure(failure)

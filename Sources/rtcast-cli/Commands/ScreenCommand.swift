@@ -1,5 +1,6 @@
 import ArgumentParser
 import Logging
+import RTCMedia
 
 struct ScreenCommand: CastingCommand {
   static let configuration = CommandConfiguration(
@@ -17,6 +18,7 @@ struct ScreenCommand: CastingCommand {
         rtcast screen
         rtcast screen --monitor 1 --fps 30 --content-hint motion
         rtcast screen --window Terminal
+        rtcast screen --pick
         rtcast screen --region 800x600+100+50 --no-cursor
         rtcast screen --listen 0.0.0.0:8080 --token-file ~/.rtcast-token
         rtcast screen --wait
@@ -36,9 +38,33 @@ struct ScreenCommand: CastingCommand {
         """))
   var waits = false
 
+  @Flag(
+    name: .customLong("pick"),
+    help:
+      "Pick what to cast, and change it, on a page with pictures of all monitors and windows. Its link is for you alone."
+  )
+  var picks = false
+
   @OptionGroup var cast: CastOptions
 
+  func validate() throws {
+    guard picks else { return }
+    if waits { throw ValidationError("--pick lets you choose among what is there now; leave out --wait.") }
+    if screen.namesPart {
+      throw ValidationError("--pick lets you choose on a page; leave out --monitor, --region and --window.")
+    }
+    if case .hub? = cast.destination.to {
+      throw ValidationError("--pick is for casts to viewers here and to services; leave it out with --to NAME.")
+    }
+  }
+
   func source(_ logger: Logger) throws(CastFailure) -> CastRunner.Source {
-    waits ? try screen.waitingSource(cast.media, logger) : screen.source(cast.media, logger)
+    if waits { return try screen.waitingSource(cast.media, logger) }
+    guard let options = pickOptions else { return screen.source(cast.media, logger) }
+    var source = CastRunner.Source(
+      media: MediaSource(video: BlankCapturer()), name: "nothing",
+      frameRate: cast.media.frameRate(otherwise: .screen), maximumSize: cast.media.maximumSize)
+    source.pick = options
+    return source
   }
 }

@@ -120,6 +120,8 @@ extension ServeCommand: ConfinedCommand {
     needs.rereads.append(tokens)
     needs.reads.append(turn.secretFile)
     needs.keepsState = true
+    // For the page that shows all streams.
+    needs.decodes = true
   }
 }
 

@@ -1,6 +1,7 @@
 import Glibc
 import Logging
 import RTCDTLS
+import RTCIsolation
 import RTCNet
 import RTCPeer
 import RTCPrimitives
@@ -62,8 +63,11 @@ struct ServeRunner {
     let directory = StreamDirectory {
       network.iceServers + (turn.map { [$0.server(for: "stream", unixTime: Int64(time(nil)))] } ?? [])
     }
+    var limits = StreamRelay.Limits()
+    limits.streams = command.limits.maxStreams
     let relay = StreamRelay(
-      into: directory, makePeers: { try PeerLoop(network) }, report: { report.yield(.stream($0)) })
+      into: directory, limits: limits, makePeers: { try PeerLoop(network) }, codecs: decodersOfPictures(),
+      report: { report.yield(.stream($0)) })
     let audit = try command.access.auditFile(logger)
     defer { audit?.finish() }
     var configuration = configuration(listen, certificate, access.gate)
@@ -167,6 +171,17 @@ struct ServeRunner {
   }
 
   // MARK: - Configuration
+
+  /// The decoders for the page with all streams, in processes without rights, which start when the page asks for pictures.
+  private func decodersOfPictures() -> @Sendable () -> CodecRegistry {
+    let logger = logger
+    let isolation = IsolatedDecoders.rtcast { logger.warning("\($0)") }
+    return {
+      var registry = CodecRegistry.standard
+      registry.isolation = isolation
+      return registry
+    }
+  }
 
   private func peerOptions() throws(CastFailure) -> PeerLoop.Options {
     var options = try command.network.peerOptions(isTold: false)
