@@ -26,6 +26,7 @@ let package = Package(
     .library(name: "RTCCapture", targets: ["RTCCapture"]),
     .library(name: "RTCCaptureX11", targets: ["RTCCaptureX11"]),
     .library(name: "RTCCaptureWayland", targets: ["RTCCaptureWayland"]),
+    .library(name: "RTCCapturePortal", targets: ["RTCCapturePortal"]),
     .library(name: "RTCCaptureCamera", targets: ["RTCCaptureCamera"]),
     .library(name: "RTCCaptureFile", targets: ["RTCCaptureFile"]),
     .library(name: "RTCCapturePlugin", targets: ["RTCCapturePlugin"]),
@@ -52,6 +53,10 @@ let package = Package(
     // Likewise libwayland-client. `scripts/wayland-protocols` generates the code in `protocol`.
     .target(
       name: "CWayland", exclude: ["protocol/wlr-screencopy-unstable-v1.xml"], cSettings: fortified),
+    // And libpipewire-0.3, with libspa's headers, and libsystemd.
+    .systemLibrary(name: "CSPA", pkgConfig: "libspa-0.2", providers: [.apt(["libspa-0.2-dev"])]),
+    .target(name: "CPipeWire", dependencies: ["CSPA"], cSettings: fortified),
+    .target(name: "CSystemdBus", cSettings: fortified),
     .systemLibrary(name: "CAOM", pkgConfig: "aom", providers: [.apt(["libaom-dev"])]),
     .systemLibrary(name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
@@ -115,6 +120,10 @@ let package = Package(
     .target(
       name: "RTCCaptureWayland",
       dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "CLinux", "CWayland"],
+      swiftSettings: strict),
+    .target(
+      name: "RTCCapturePortal",
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "CPipeWire", "CSystemdBus"],
       swiftSettings: strict),
 
     .target(
@@ -210,7 +219,7 @@ let package = Package(
       name: "rtcast-cli",
       dependencies: [
         "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureCamera", "RTCCaptureFile",
-        "RTCCapturePlugin", "RTCCaptureWayland", "RTCCaptureX11", "RTCCodecFFmpeg", "RTCDTLS",
+        "RTCCapturePlugin", "RTCCapturePortal", "RTCCaptureWayland", "RTCCaptureX11", "RTCCodecFFmpeg", "RTCDTLS",
         "RTCEngine",
         "RTCIsolation", "RTCNet",
         "RTCPeer", "RTCSCTP",
