@@ -1,12 +1,24 @@
 import ArgumentParser
 import Logging
+import RTCCapturePortal
+import RTCCaptureWayland
 import RTCCaptureX11
 import RTCMedia
 
 /// The screen, or the part of it, for `rtcast screen` and `rtcast call`.
 struct ScreenOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("X display. (default: $DISPLAY)", valueName: "name"))
+  @Option(
+    help: ArgumentHelp(
+      "X display. (default: the Wayland desktop of $WAYLAND_DISPLAY if it can be captured, else $DISPLAY)",
+      valueName: "name"))
   var display: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "How a Wayland desktop is captured: by wlr-screencopy (wlr); by the desktop's portal, whose dialog asks what to share "
+        + "(portal); by GNOME without a dialog (mutter); or by the first of these that is there (auto). (default: auto)",
+      valueName: "backend"))
+  var waylandBackend: WaylandBackend?
 
   @Option(
     help: ArgumentHelp(
@@ -15,13 +27,15 @@ struct ScreenOptions: ParsableArguments {
   var monitor: String?
 
   @Option(
-    help: ArgumentHelp("Capture only this part of the screen.", valueName: "WxH+X+Y"),
+    help: ArgumentHelp(
+      "Capture only this part of the screen; of a Wayland desktop, in the units of `rtcast list monitors`.",
+      valueName: "WxH+X+Y"),
     transform: { try ScreenRegion(parsing: $0) })
   var region: ScreenRegion?
 
   @Option(
     help: ArgumentHelp(
-      "Capture only this window, even while it is covered, by its number or a part of its title.",
+      "Capture only this window of an X program, even while it is covered, by its number or a part of its title.",
       valueName: "id|title"))
   var window: String?
 
@@ -37,25 +51,72 @@ struct ScreenOptions: ParsableArguments {
     if chosen.count > 1 {
       throw ValidationError("\(chosen.joined(separator: " and ")) cannot be combined; give one of them.")
     }
+    if waylandBackend != nil, display != nil || window != nil {
+      throw ValidationError(
+        "--wayland-backend cannot be combined with \(display != nil ? "--display" : "--window"), which selects X11.")
+    }
     if window?.isEmpty == true { throw ValidationError("--window takes a window's number or a part of its title.") }
     if monitor?.isEmpty == true { throw ValidationError("--monitor takes a monitor's number or name.") }
   }
 
-  /// Not started yet.
+  /// Not started yet. Asks the Wayland compositor, if there is one, whether it can be captured.
   func source(_ media: MediaOptions, _ logger: Logger) -> CastRunner.Source {
-    let (target, name) = target
-    let capturer = X11Capturer(
-      options: X11CaptureOptions(display: display, target: target, cursor: !hidesCursor),
-      onNotice: { logger.warning("\($0)") })
-    return CastRunner.Source(
-      media: MediaSource(video: capturer), name: name, frameRate: media.frameRate(otherwise: .screen),
+    CastRunner.Source(
+      media: MediaSource(video: capturer(logger)), name: targetName, frameRate: media.frameRate(otherwise: .screen),
       maximumSize: media.maximumSize)
   }
 
-  private var target: (X11CaptureOptions.Target, name: String) {
-    if let monitor { return (.monitor(monitor), "monitor") }
-    if let region { return (.region(region.rect), "region") }
-    if let window { return (.window(window), "window") }
-    return (.screen, "screen")
+  private func capturer(_ logger: Logger) -> any VideoCapturer {
+    let notice: @Sendable (String) -> Void = { logger.warning("\($0)") }
+    switch way {
+    case .screencopy:
+      return WaylandCapturer(
+        options: WaylandCaptureOptions(target: waylandTarget, cursor: !hidesCursor), onNotice: notice)
+    case .portal(let backend):
+      return PortalCapturer(
+        options: PortalCaptureOptions(
+          backend: backend, target: portalTarget, cursor: !hidesCursor, tokens: PortalToken.store), onNotice: notice)
+    case .x11:
+      return X11Capturer(
+        options: X11CaptureOptions(display: display, target: target, cursor: !hidesCursor), onNotice: notice)
+    }
+  }
+
+  /// Whether the screen is looked for on X11 alone.
+  var namesX11: Bool { display != nil || window != nil }
+
+  private var way: Desktop.Way {
+    if namesX11 { return .x11 }
+    return switch waylandBackend {
+    case .wlr: .screencopy
+    case .portal: .portal(.portal)
+    case .mutter: .portal(.mutter)
+    case .auto, nil: Desktop.current.way
+    }
+  }
+
+  private var targetName: String {
+    if monitor != nil { return "monitor" }
+    if region != nil { return "region" }
+    return window != nil ? "window" : "screen"
+  }
+
+  private var target: X11CaptureOptions.Target {
+    if let monitor { return .monitor(monitor) }
+    if let region { return .region(region.rect) }
+    if let window { return .window(window) }
+    return .screen
+  }
+
+  private var waylandTarget: WaylandCaptureOptions.Target {
+    if let monitor { return .monitor(monitor) }
+    if let region { return .region(region.rect) }
+    return .screen
+  }
+
+  private var portalTarget: PortalCaptureOptions.Target {
+    if let monitor { return .monitor(monitor) }
+    if let region { return .region(region.rect) }
+    return .screen
   }
 }
