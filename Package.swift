@@ -25,6 +25,8 @@ let package = Package(
     .library(name: "RTCast", targets: ["RTCast"]),
     .library(name: "RTCCapture", targets: ["RTCCapture"]),
     .library(name: "RTCCaptureX11", targets: ["RTCCaptureX11"]),
+    .library(name: "RTCCaptureWayland", targets: ["RTCCaptureWayland"]),
+    .library(name: "RTCCapturePortal", targets: ["RTCCapturePortal"]),
     .library(name: "RTCCaptureCamera", targets: ["RTCCaptureCamera"]),
     .library(name: "RTCCaptureFile", targets: ["RTCCaptureFile"]),
     .library(name: "RTCCapturePlugin", targets: ["RTCCapturePlugin"]),
@@ -48,6 +50,13 @@ let package = Package(
     .systemLibrary(name: "CRTCastPlugin"),
     // Compiled with FFmpeg's headers, linked with none of its libraries: the first use loads them.
     .target(name: "CFFmpeg", cSettings: fortified),
+    // Likewise libwayland-client. `scripts/wayland-protocols` generates the code in `protocol`.
+    .target(
+      name: "CWayland", exclude: ["protocol/wlr-screencopy-unstable-v1.xml"], cSettings: fortified),
+    // And libpipewire-0.3, with libspa's headers, and libsystemd.
+    .systemLibrary(name: "CSPA", pkgConfig: "libspa-0.2", providers: [.apt(["libspa-0.2-dev"])]),
+    .target(name: "CPipeWire", dependencies: ["CSPA"], cSettings: fortified),
+    .target(name: "CSystemdBus", cSettings: fortified),
     .systemLibrary(name: "CAOM", pkgConfig: "aom", providers: [.apt(["libaom-dev"])]),
     .systemLibrary(name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
@@ -107,6 +116,14 @@ let package = Package(
       swiftSettings: safe),
     .target(
       name: "RTCCaptureX11", dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "CLinux", "CX11"],
+      swiftSettings: strict),
+    .target(
+      name: "RTCCaptureWayland",
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "CLinux", "CWayland"],
+      swiftSettings: strict),
+    .target(
+      name: "RTCCapturePortal",
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "CPipeWire", "CSystemdBus"],
       swiftSettings: strict),
 
     .target(
@@ -205,8 +222,9 @@ let package = Package(
       name: "rtcast-cli",
       dependencies: [
         "CPaths", "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureCamera",
-        "RTCCaptureFile", "RTCCapturePlugin", "RTCCaptureX11", "RTCCodecFFmpeg", "RTCDTLS", "RTCEngine", "RTCIsolation",
-        "RTCNet", "RTCPeer", "RTCSCTP", "RTCSignaling", "RTCSignalingNIO", "RTCWindow", "RTCast",
+        "RTCCaptureFile", "RTCCapturePlugin", "RTCCapturePortal", "RTCCaptureWayland", "RTCCaptureX11",
+        "RTCCodecFFmpeg", "RTCDTLS", "RTCEngine", "RTCIsolation", "RTCNet", "RTCPeer", "RTCSCTP", "RTCSignaling",
+        "RTCSignalingNIO", "RTCWindow", "RTCast",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],

@@ -5,14 +5,16 @@ import RTCMedia
 struct ScreenCommand: CastingCommand {
   static let configuration = CommandConfiguration(
     commandName: "screen",
-    abstract: "Cast an X11 screen, a part of it, or a window.",
+    abstract: "Cast the screen, a part of it, or a window.",
     discussion: """
       Prints a link that shows the screen in any browser on this machine; --listen lets other machines in. Nothing is \
       captured, encoded or sent while nothing on the screen changes, so a high --fps costs only while something moves. No \
       audio is sent unless --audio asks for it.
 
-      The screen of a Wayland desktop cannot be captured; windows of X programs can (--window). `rtcast list` shows \
-      monitors and windows.
+      A Wayland desktop is captured by wlr-screencopy where the compositor has it (sway, labwc, Hyprland, river, cage); else \
+      by the desktop's portal, whose dialog asks what to share. --wayland-backend mutter captures GNOME without a dialog. \
+      Windows of X programs can be cast everywhere (--window). `rtcast list` shows monitors and windows, and `rtcast doctor` \
+      what works.
 
       Examples:
         rtcast screen

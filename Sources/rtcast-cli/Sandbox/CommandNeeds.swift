@@ -34,7 +34,7 @@ extension TestCommand {
 extension ScreenCommand {
   func state(_ needs: inout SandboxNeeds) {
     cast.state(&needs)
-    needs.usesDisplay = true
+    needs.show(screen)
     needs.waitsForDisplay = waits
   }
 }
@@ -92,7 +92,7 @@ extension CallCommand: ConfinedCommand {
     needs.receives(showing: !connection.hub.hidesWindow)
     needs.reads.append(show.file)
     if show.file != nil { needs.readsMedia = true }
-    if show.screen || show.part.namesPart { needs.usesDisplay = true }
+    if show.screen || show.part.namesPart { needs.show(show.part) }
     if let camera = show.camera { needs.use(camera: camera) }
   }
 }
@@ -226,6 +226,13 @@ extension SandboxNeeds {
     decodes = true
     usesSound = true
     if showing { usesDisplay = true }
+  }
+
+  /// The screen is captured.
+  mutating func show(_ screen: ScreenOptions) {
+    usesDisplay = true
+    // The token of the desktop portal is stored.
+    if !screen.namesX11, Desktop.isSet("WAYLAND_DISPLAY") || screen.waylandBackend != nil { keepsState = true }
   }
 
   mutating func use(camera: String?) {
