@@ -230,6 +230,9 @@ public final class Broadcast: Sendable {
   /// Requests a key frame for all viewers.
   public func requestKeyFrame() { media.video.requestKeyFrame() }
 
+  /// Requests a key frame for the recorders. Viewers with the same encoding get it, too.
+  package func requestRecordedKeyFrame() { media.video.requestRecordedKeyFrame() }
+
   /// Changes what is preserved when bandwidth is short.
   public func setContentHint(_ hint: ContentHint) { media.video.setContentHint(hint) }
 

@@ -175,6 +175,11 @@ struct CastOutput: Sendable {
     Terminal.complain(sentence)
   }
 
+  /// A segment of the recording is complete.
+  func recorded(_ path: String, bytes: Int64) {
+    if case .json = style { OutputEvent.recorded(path, bytes: bytes).print() }
+  }
+
   func recorded(_ progress: RecordingProgress) {
     switch style {
     case .json: if progress.hasFile { OutputEvent.recorded(progress).print() }

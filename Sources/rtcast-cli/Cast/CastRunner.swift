@@ -323,7 +323,7 @@ struct CastRunner {
     plan.media = source.media
     plan.configuration = self.options.media.callConfiguration(for: source)
     plan.network = self.options.network
-    plan.record = self.options.output.recording.record
+    plan.recording = self.options.output.recording
     plan.rateLog = self.options.output.rateLog.path
     plan.control = self.options.output.control
     return plan
@@ -413,9 +413,12 @@ struct CastRunner {
     let (logger, output) = (logger, output)
     do throws(RecordingError) {
       let recorder = try Recorder(
-        path: path, hasVideo: hasVideo, hasAudio: broadcast.offersAudio, files: .ofProgram
+        path: path, hasVideo: hasVideo, hasAudio: broadcast.offersAudio, files: .ofProgram,
+        segments: options.output.recording.segments,
+        onKeyFrameWanted: { [weak broadcast] in broadcast?.requestRecordedKeyFrame() }
       ) { event in
         event.log(to: logger, orFail: output.recordingFailed)
+        if case .segmentCompleted(let path, let bytes) = event { output.recorded(path, bytes: bytes) }
       }
       broadcast.add(recorder)
       return recorder

@@ -15,7 +15,7 @@ extension CastOptions {
     viewers.token.state(&needs)
     viewers.access.state(&needs)
     needs.sockets += [viewers.listen.socketPath].compactMap(\.self)
-    needs.record(output.recording.record)
+    needs.record(output.recording)
     needs.logRates(output.rateLog.path)
     output.control.state(&needs)
     // Used and revoked links are stored beside the secret.
@@ -86,7 +86,7 @@ extension CallCommand: ConfinedCommand {
     media.state(&needs)
     network.state(&needs)
     connection.token.state(&needs)
-    needs.record(output.recording.record)
+    needs.record(output.recording)
     needs.logRates(output.rateLog.path)
     output.control.state(&needs)
     needs.receives(showing: !connection.hub.hidesWindow)
@@ -103,7 +103,7 @@ extension WatchCommand: ConfinedCommand {
   func state(_ needs: inout SandboxNeeds) {
     network.state(&needs)
     connection.token.state(&needs)
-    needs.record(output.recording.record)
+    needs.record(output.recording)
     needs.receives(showing: !connection.hub.hidesWindow)
   }
 }
