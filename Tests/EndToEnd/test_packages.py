@@ -12,13 +12,12 @@ import pytest
 
 from harness.rtcast import BINARY, ROOT
 
-MANIFEST = json.loads((ROOT / "packaging/manifest.json").read_text())
 PLACES = {
     "usr/bin/rtcast", "usr/include/rtcast_plugin.h", "usr/lib/systemd/system/rtcast-hub.service", "usr/lib/systemd/system/rtcast-hub.socket",
     "usr/lib/systemd/user/rtcast-screen.service", "usr/share/applications/rtcast.desktop", "usr/share/bash-completion/completions/rtcast",
     "usr/share/fish/vendor_completions.d/rtcast.fish", "usr/share/zsh/vendor-completions/_rtcast", "usr/share/doc/rtcast/NEWS.gz", "usr/share/doc/rtcast/changelog.gz",
     "usr/share/doc/rtcast/copyright", "usr/share/doc/rtcast/examples/waves.c", "usr/share/icons/hicolor/scalable/apps/rtcast.svg",
-    "usr/share/man/man1/rtcast.1.gz", f"usr/share/metainfo/{MANIFEST['identifier']}.metainfo.xml", "etc/rtcast/hub.conf",
+    "usr/share/man/man1/rtcast.1.gz", "usr/share/metainfo/org.example.rtcast.metainfo.xml", "etc/rtcast/hub.conf",
 } | {f"usr/share/rtcast/presets/{path.name}" for path in (ROOT / "presets").glob("*.json")}
 
 
@@ -62,6 +61,17 @@ def test_what_it_needs_is_what_it_is_linked_with(made):
 def test_it_is_made_the_same_twice(made, tmp_path):
     for one, other in zip(made, package(tmp_path)):
         assert one.read_bytes() == other.read_bytes(), one.name
+
+
+def test_the_publisher_is_the_maintainer_and_begins_the_identifier(tmp_path):
+    environment = {**os.environ, "RTCAST_PUBLISHER": "Ann Other <ann@casts.example.net>"}
+    told(ROOT / "scripts/package", "--program", BINARY, "--level", 0, "--out", tmp_path, "rtcast", env=environment)
+    [deb] = tmp_path.glob("*.deb")
+    assert told("dpkg-deb", "-f", deb, "Maintainer") == "Ann Other <ann@casts.example.net>\n"
+    assert "/metainfo/net.example.casts.rtcast.metainfo.xml" in told("dpkg-deb", "-c", deb)
+    refused = subprocess.run([ROOT / "scripts/package", "--program", BINARY, "--out", tmp_path, "rtcast"], capture_output=True, text=True,
+                             env={**os.environ, "RTCAST_PUBLISHER": "somebody"})
+    assert refused.returncode == 1 and "RTCAST_PUBLISHER='NAME <USER@HOST>'" in refused.stderr
 
 
 @needs("lintian")
