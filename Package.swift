@@ -25,6 +25,8 @@ let package = Package(
     .library(name: "RTCast", targets: ["RTCast"]),
     .library(name: "RTCCapture", targets: ["RTCCapture"]),
     .library(name: "RTCCaptureX11", targets: ["RTCCaptureX11"]),
+    .library(name: "RTCCaptureWayland", targets: ["RTCCaptureWayland"]),
+    .library(name: "RTCCapturePortal", targets: ["RTCCapturePortal"]),
     .library(name: "RTCCaptureCamera", targets: ["RTCCaptureCamera"]),
     .library(name: "RTCCaptureFile", targets: ["RTCCaptureFile"]),
     .library(name: "RTCCapturePlugin", targets: ["RTCCapturePlugin"]),
@@ -48,6 +50,13 @@ let package = Package(
     .systemLibrary(name: "CRTCastPlugin"),
     // Compiled with FFmpeg's headers, linked with none of its libraries: the first use loads them.
     .target(name: "CFFmpeg", cSettings: fortified),
+    // Likewise libwayland-client. `scripts/wayland-protocols` generates the code in `protocol`.
+    .target(
+      name: "CWayland", exclude: ["protocol/wlr-screencopy-unstable-v1.xml"], cSettings: fortified),
+    // And libpipewire-0.3, with libspa's headers, and libsystemd.
+    .systemLibrary(name: "CSPA", pkgConfig: "libspa-0.2", providers: [.apt(["libspa-0.2-dev"])]),
+    .target(name: "CPipeWire", dependencies: ["CSPA"], cSettings: fortified),
+    .target(name: "CSystemdBus", cSettings: fortified),
     .systemLibrary(name: "CAOM", pkgConfig: "aom", providers: [.apt(["libaom-dev"])]),
     .systemLibrary(name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
@@ -107,6 +116,14 @@ let package = Package(
       swiftSettings: safe),
     .target(
       name: "RTCCaptureX11", dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "CLinux", "CX11"],
+      swiftSettings: strict),
+    .target(
+      name: "RTCCaptureWayland",
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "CLinux", "CWayland"],
+      swiftSettings: strict),
+    .target(
+      name: "RTCCapturePortal",
+      dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "CPipeWire", "CSystemdBus"],
       swiftSettings: strict),
 
     .target(
@@ -184,7 +201,10 @@ let package = Package(
         .embedInCode("Resources/viewer/cursor.js"),
       ]
         + ["hub.html", "hub.css", "line.js", "media.js", "call.js", "board.js", "tiles.js", "sounds.js", "page.js"]
-        .map { .embedInCode("Resources/hub/\($0)") },
+        .map { .embedInCode("Resources/hub/\($0)") }
+        + ["wall", "pick"].flatMap { page in
+          ["html", "css", "js"].map { .embedInCode("Resources/\(page)/\(page).\($0)") }
+        },
       swiftSettings: safe),
 
     // What an application imports, and the program.
@@ -193,7 +213,7 @@ let package = Package(
       dependencies: [
         "RTCPrimitives", "RTCWire", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecAOM", "RTCCodecFFmpeg",
         "RTCCodecX264", "RTCCodecVPX", "RTCCodecOpus", "RTCCodecWebP", "RTCCursor", "RTCExact", "RTCEngine",
-        "RTCIsolation",
+        "RTCICE", "RTCIsolation",
         "RTCNet", "RTCPeer", "RTCPlayout", "RTCSCTP",
         "RTCSignaling", "RTCSignalingNIO",
       ],
@@ -201,10 +221,9 @@ let package = Package(
     .target(
       name: "rtcast-cli",
       dependencies: [
-        "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureCamera", "RTCCaptureFile",
-        "RTCCapturePlugin", "RTCCaptureX11", "RTCCodecFFmpeg", "RTCDTLS", "RTCEngine", "RTCIsolation", "RTCNet",
-        "RTCPeer", "RTCSCTP",
-        "RTCSignaling",
+        "CPaths", "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureCamera",
+        "RTCCaptureFile", "RTCCapturePlugin", "RTCCapturePortal", "RTCCaptureWayland", "RTCCaptureX11",
+        "RTCCodecFFmpeg", "RTCDTLS", "RTCEngine", "RTCIsolation", "RTCNet", "RTCPeer", "RTCSCTP", "RTCSignaling",
         "RTCSignalingNIO", "RTCWindow", "RTCast",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -212,6 +231,7 @@ let package = Package(
       swiftSettings: strict),
 
     .target(name: "CRTCastProgram", cSettings: fortified),
+    .target(name: "CPaths", cSettings: fortified),
     // Without what only debuggers want, which is more than half of it.
     .executableTarget(
       name: "rtcast-main", dependencies: ["rtcast-cli", "CRTCastProgram"], swiftSettings: safe,

@@ -11,8 +11,7 @@ final class ScreenPicture {
   let segment: UInt32?
   /// The parts of the screen that have changed since this picture was read.
   var stale: DamageList
-  /// The pixels under the cursor that is drawn in this picture.
-  private var beneathCursor: (rect: PixelRect, pixels: [UInt32])?
+  private var pointer = PointerDrawing()
   private let base: UnsafeMutablePointer<UInt32>
 
   private init(_ memory: PictureMemory, segment: UInt32?) {
@@ -97,39 +96,8 @@ final class ScreenPicture {
 
   // MARK: Cursor
 
-  func removeCursor() {
-    guard let (rect, pixels) = beneathCursor else { return }
-    beneathCursor = nil
-    for y in 0..<rect.height {
-      pixels.withUnsafeBufferPointer {
-        row(rect.y + y, from: rect.x).update(from: $0.baseAddress! + y * rect.width, count: rect.width)
-      }
-    }
-  }
+  func removeCursor() { pointer.remove(from: base, of: size) }
 
   /// Draws `image` with its top left corner at `x`, `y`, the part inside the picture, and keeps what was there.
-  func draw(_ image: CursorImage, x: Int, y: Int) {
-    let rect = PixelRect(x: x, y: y, width: image.size.width, height: image.size.height).intersection(PixelRect(size))
-    guard !rect.isEmpty else { return }
-    var pixels: [UInt32] = []
-    pixels.reserveCapacity(rect.area)
-    for line in rect.y..<rect.maxY {
-      let target = row(line, from: rect.x)
-      pixels.append(contentsOf: UnsafeBufferPointer(start: target, count: rect.width))
-      let source = (line - y) * image.size.width + rect.x - x
-      for column in 0..<rect.width { target[column] = Self.blend(image.pixels[source + column], over: target[column]) }
-    }
-    beneathCursor = (rect, pixels)
-  }
-
-  /// `source` is 0xAARRGGBB with its colours multiplied by alpha already.
-  private static func blend(_ source: UInt32, over target: UInt32) -> UInt32 {
-    let rest = 255 - (source >> 24)
-    if rest == 0 { return source }
-    if rest == 255 { return target }
-    func channel(_ shift: UInt32) -> UInt32 {
-      min(255, (source >> shift & 255) + ((target >> shift & 255) * rest + 127) / 255) << shift
-    }
-    return channel(16) | channel(8) | channel(0)
-  }
+  func draw(_ image: CursorImage, x: Int, y: Int) { pointer.draw(image, x: x, y: y, into: base, of: size) }
 }

@@ -113,7 +113,8 @@ package struct Rtcast: AsyncParsableCommand {
       exit(withError: ExitStatus.usage.code)
     }
     do {
-      let command = try configured(Array(CommandLine.arguments.dropFirst()))
+      let words = Array(CommandLine.arguments.dropFirst())
+      let command = try OverviewCommand.isMeant(by: words) ? OverviewCommand.parse([]) : configured(words)
       ProgramSandbox.enter(for: command)
       return command
     } catch {

@@ -33,6 +33,25 @@ struct LauncherTests {
     ] { #expect(!output.covers(path), "\(path)") }
     let single = LauncherDuties.Output(path: "a/rates.jsonl", flags: 0, mode: 0)
     #expect(single.covers("a/rates.jsonl") && !single.covers("a/rates-2.jsonl"))
+    let series = LauncherDuties.Output(path: "a/talk.mkv", flags: 0, mode: 0, isSeries: true)
+    #expect(series.covers("a/talk-0001.mkv") && !series.covers("a/talk.mkv"))
+  }
+
+  @Test func `the newest of numbered files is found among others`() throws {
+    let folder = try #require(Self.folder())
+    let names = [
+      "talk-0003.mkv", "talk-0012.mkv", "talk-0099.webm", "talk-x.mkv", "talk-1234567.mkv", "talks-0044.mkv",
+    ]
+    defer {
+      for name in names { unlink("\(folder)/\(name)") }
+      rmdir(folder)
+    }
+    let files = try #require(NumberedFiles(following: folder + "/talk.mkv"))
+    #expect(files.newest == 0)
+    for name in names { close(open("\(folder)/\(name)", O_WRONLY | O_CREAT, 0o600)) }
+    #expect(files.newest == 12)
+    #expect(NumberedFiles(following: "/no/such/folder/talk.mkv")?.newest == 0)
+    #expect(NumberedFiles(following: "talk") == nil)
   }
 
   @Test func `the file with keys is the named one, else the newest of this user that is not empty`() throws {

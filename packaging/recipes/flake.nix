@@ -29,6 +29,9 @@
             speexdsp
             libpulseaudio
             SDL2
+            wayland
+            pipewire
+            systemd
           ];
           buildPhase = "swift build -c release --product rtcast";
           installPhase = "scripts/package --program .build/release/rtcast --stage $out --prefix . rtcast";

@@ -88,6 +88,18 @@ struct CastOutput: Sendable {
     }
   }
 
+  /// - Parameter link: of the page on which the caster picks what is cast.
+  func picking(at link: String) {
+    switch style {
+    case .json: OutputEvent(.pick, [("url", .string(link))]).print()
+    case .plain: Terminal.print("Pick what to cast at \(link)")
+    case .live:
+      Terminal.print("  Pick what to cast at ", bold: link)
+      Terminal.print("  Open this link yourself; it is not for viewers.")
+      Terminal.print("")
+    }
+  }
+
   /// - Parameter keys: the code of the viewer's and our keys.
   func viewerJoined(_ id: String, keys: String?) {
     guard case .json = style else { return }
@@ -109,6 +121,15 @@ struct CastOutput: Sendable {
         ("id", .string(id)), ("state", "failed"), ("reason", .string(reason.word)), ("remote", .string(address)),
         ("message", .string(reason.failureSentence(of: address))),
       ]
+    ).print()
+  }
+
+  /// - Parameter sentence: why it is not connected, and what to do.
+  func viewerDelayed(_ id: String, from address: String, _ sentence: String) {
+    guard case .json = style else { return }
+    OutputEvent(
+      .peer,
+      [("id", .string(id)), ("state", "delayed"), ("remote", .string(address)), ("message", .string(sentence))]
     ).print()
   }
 
@@ -152,6 +173,11 @@ struct CastOutput: Sendable {
   func recordingFailed(_ sentence: String) {
     if case .json = style { OutputEvent.recordingFailed(sentence).print() }
     Terminal.complain(sentence)
+  }
+
+  /// A segment of the recording is complete.
+  func recorded(_ path: String, bytes: Int64) {
+    if case .json = style { OutputEvent.recorded(path, bytes: bytes).print() }
   }
 
   func recorded(_ progress: RecordingProgress) {

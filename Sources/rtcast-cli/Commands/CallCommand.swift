@@ -65,7 +65,7 @@ struct CallCommand: AsyncParsableCommand {
     plan.configuration = media.callConfiguration(for: source)
     plan.network = network
     plan.answer = who == nil ? connection.answer : .reject
-    plan.record = output.recording.record
+    plan.recording = output.recording
     plan.rateLog = output.rateLog.path
     plan.control = output.control
     plan.media = source?.media ?? MediaSource(video: nil)
@@ -106,8 +106,8 @@ struct CallSourceOptions: ParsableArguments {
     if chosen.count > 1 {
       throw ValidationError("\(chosen.joined(separator: " and ")) cannot be combined; show one of them.")
     }
-    if !showsScreen, part.display != nil || part.hidesCursor {
-      throw ValidationError("--display and --no-cursor need --screen.")
+    if !showsScreen, part.display != nil || part.hidesCursor || part.waylandBackend != nil {
+      throw ValidationError("--display, --wayland-backend and --no-cursor need --screen.")
     }
   }
 

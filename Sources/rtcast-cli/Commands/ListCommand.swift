@@ -3,6 +3,7 @@ import RTCAudio
 import RTCCapture
 import RTCCaptureCamera
 import RTCCapturePlugin
+import RTCCaptureWayland
 import RTCCaptureX11
 import RTCMedia
 import RTCSignaling
@@ -69,7 +70,13 @@ struct ListCommand: AsyncParsableCommand {
   func run() async throws {
     let parts = part.map { [$0] } ?? Part.allCases.filter { $0 != .peers || server != nil }
     var finds = Finds()
-    if parts.contains(where: \.isOfDisplay) {
+    if parts.contains(where: \.isOfDisplay), display == nil {
+      let desktop = Desktop.current
+      if desktop.isWayland { finds.wayland = desktop.wayland.map { ($0, desktop.refusal) } }
+    }
+    if let (_, refusal) = finds.wayland, part == .screen || part == .monitors {
+      if let refusal { throw Self.complain(refusal) }
+    } else if parts.contains(where: \.isOfDisplay) {
       finds.screens = Result { () throws(CaptureError) in try X11Screens.list(display: display) }
       if case .failure(let error) = finds.screens, display != nil || part != nil { throw Self.complain(error) }
       if let error = finds.screenRefusal, part == .screen || part == .monitors { throw Self.complain(error) }
@@ -145,6 +152,8 @@ private struct FoundPlugin {
 /// The results of the search; nil: not searched.
 private struct Finds {
   var screens: Result<X11Screens, CaptureError>?
+  /// The Wayland desktop, if it has the screen and the monitors; the windows are those of the X display.
+  var wayland: (found: Result<WaylandScreens, CaptureError>, refusal: CaptureError?)?
   var cameras: Result<[FoundCamera], CaptureError>?
   var sound: Result<PulseDevices, CaptureError>?
   var peers: [String] = []
@@ -178,6 +187,7 @@ private struct Finds {
   }
 
   private func displayLines(_ part: ListCommand.Part) -> [String] {
+    if let wayland, part != .windows { return Self.lines(wayland, part) }
     switch screens {
     case .success(let screens):
       if let screenRefusal, part != .windows {
@@ -190,6 +200,19 @@ private struct Finds {
       }
     case .failure(let error): return ["  none: \(error.sentence)"]
     case nil: return []
+    }
+  }
+
+  private static func lines(
+    _ wayland: (found: Result<WaylandScreens, CaptureError>, refusal: CaptureError?), _ part: ListCommand.Part
+  ) -> [String] {
+    do throws(CaptureError) {
+      if let refusal = wayland.refusal { throw refusal }
+      let found = try wayland.found.get()
+      if part == .monitors { return table(found.monitors.map(cells), ifEmpty: "none") }
+      return ["  \(found.socket)  \(found.size)  \(found.compositor ?? "")"]
+    } catch {
+      return [part == .screen ? "  none: \(error.sentence)" : "  none"]
     }
   }
 
@@ -214,6 +237,13 @@ private struct Finds {
 
   private static func cells(_ monitor: X11Monitor) -> [String] {
     ["\(monitor.index)", monitor.name, monitor.rect.geometry, monitor.isPrimary ? "primary" : ""]
+  }
+
+  private static func cells(_ monitor: WaylandMonitor) -> [String] {
+    let isScaled = monitor.size != PixelSize(width: monitor.rect.width, height: monitor.rect.height)
+    return [
+      "\(monitor.index)", monitor.name.printable, monitor.rect.geometry, isScaled ? "\(monitor.size) pixels" : "",
+    ]
   }
 
   private static func cells(_ window: X11Window) -> [String] {
@@ -247,7 +277,12 @@ private struct Finds {
 
   func value(of part: ListCommand.Part) -> JSONValue {
     let screens = try? screens?.get()
+    let refusal = wayland?.refusal
+    let wayland = try? wayland?.found.get()
     switch part {
+    case .screen where wayland != nil: return wayland.map { Self.object($0, refusal) } ?? .null
+    case .monitors where wayland != nil:
+      return .array((refusal == nil ? wayland?.monitors ?? [] : []).map(Self.object))
     case .screen:
       return screens.map { found in
         let refusal = found.screenRefusal.map { [("error", JSONValue.string($0.sentence))] } ?? []
@@ -262,6 +297,17 @@ private struct Finds {
     case .codecs: return .array(CodecRegistry.standard.codecs.map { .string($0.rawValue) })
     case .peers: return .array(peers.map { .string($0) })
     }
+  }
+
+  private static func object(_ wayland: WaylandScreens, _ refusal: CaptureError?) -> JSONValue {
+    let refusal = refusal.map { [("error", JSONValue.string($0.sentence))] } ?? []
+    return .object([("display", .string(wayland.socket))] + wayland.size.members + refusal)
+  }
+
+  private static func object(_ monitor: WaylandMonitor) -> JSONValue {
+    .object(
+      [("index", .count(monitor.index)), ("name", .string(monitor.name)), ("primary", .bool(false))]
+        + monitor.rect.members)
   }
 
   private static func object(_ monitor: X11Monitor) -> JSONValue {

@@ -1,22 +1,26 @@
 import ArgumentParser
 import Logging
+import RTCMedia
 
 struct ScreenCommand: CastingCommand {
   static let configuration = CommandConfiguration(
     commandName: "screen",
-    abstract: "Cast an X11 screen, a part of it, or a window.",
+    abstract: "Cast the screen, a part of it, or a window.",
     discussion: """
       Prints a link that shows the screen in any browser on this machine; --listen lets other machines in. Nothing is \
       captured, encoded or sent while nothing on the screen changes, so a high --fps costs only while something moves. No \
       audio is sent unless --audio asks for it.
 
-      The screen of a Wayland desktop cannot be captured; windows of X programs can (--window). `rtcast list` shows \
-      monitors and windows.
+      A Wayland desktop is captured by wlr-screencopy where the compositor has it (sway, labwc, Hyprland, river, cage); else \
+      by the desktop's portal, whose dialog asks what to share. --wayland-backend mutter captures GNOME without a dialog. \
+      Windows of X programs can be cast everywhere (--window). `rtcast list` shows monitors and windows, and `rtcast doctor` \
+      what works.
 
       Examples:
         rtcast screen
         rtcast screen --monitor 1 --fps 30 --content-hint motion
         rtcast screen --window Terminal
+        rtcast screen --pick
         rtcast screen --region 800x600+100+50 --no-cursor
         rtcast screen --listen 0.0.0.0:8080 --token-file ~/.rtcast-token
         rtcast screen --wait
@@ -36,9 +40,33 @@ struct ScreenCommand: CastingCommand {
         """))
   var waits = false
 
+  @Flag(
+    name: .customLong("pick"),
+    help:
+      "Pick what to cast, and change it, on a page with pictures of all monitors and windows. Its link is for you alone."
+  )
+  var picks = false
+
   @OptionGroup var cast: CastOptions
 
+  func validate() throws {
+    guard picks else { return }
+    if waits { throw ValidationError("--pick lets you choose among what is there now; leave out --wait.") }
+    if screen.namesPart {
+      throw ValidationError("--pick lets you choose on a page; leave out --monitor, --region and --window.")
+    }
+    if case .hub? = cast.destination.to {
+      throw ValidationError("--pick is for casts to viewers here and to services; leave it out with --to NAME.")
+    }
+  }
+
   func source(_ logger: Logger) throws(CastFailure) -> CastRunner.Source {
-    waits ? try screen.waitingSource(cast.media, logger) : screen.source(cast.media, logger)
+    if waits { return try screen.waitingSource(cast.media, logger) }
+    guard let options = pickOptions else { return screen.source(cast.media, logger) }
+    var source = CastRunner.Source(
+      media: MediaSource(video: BlankCapturer()), name: "nothing",
+      frameRate: cast.media.frameRate(otherwise: .screen), maximumSize: cast.media.maximumSize)
+    source.pick = options
+    return source
   }
 }

@@ -1,12 +1,13 @@
-import Glibc
 import RTCCaptureX11
 import RTCMedia
 
-/// Checks the X display and its extensions for capturing.
+/// Checks the Wayland desktop, or the X display and its extensions, for capturing.
 struct DisplayChecks {
   var display: String?
 
   func run() -> [Check] {
+    let desktop = display == nil ? Desktop.current : .x11
+    if desktop.isWayland { return WaylandChecks(desktop: desktop).run() }
     do throws(CaptureError) {
       let probe = try X11Probe(display: display)
       return [screen(probe)] + extensions(probe)
@@ -42,16 +43,11 @@ struct DisplayChecks {
   }
 
   private var advice: String {
-    if display != nil || Self.isSet("DISPLAY") {
+    if display != nil || Desktop.isSet("DISPLAY") {
       return "Is the X server running, and may you use it? Try `xdpyinfo`; `xhost +si:localuser:$USER` lets you in."
-    }
-    if Self.isSet("WAYLAND_DISPLAY") {
-      return "This looks like a Wayland desktop, whose screen cannot be captured: log in to an X11 (“Xorg”) session."
     }
     return
       "Set DISPLAY to the screen to cast, such as DISPLAY=:0, or try without one: `rtcast test`. A machine without a screen "
       + "can have a virtual one: \(Distribution.advice(for: .virtualDisplay))."
   }
-
-  private static func isSet(_ name: String) -> Bool { getenv(name).map { $0.pointee != 0 } ?? false }
 }

@@ -1,14 +1,26 @@
 import ArgumentParser
 import Logging
 import RTCCapture
+import RTCCapturePortal
+import RTCCaptureWayland
 import RTCCaptureX11
 import RTCMedia
 import Synchronization
 
 /// The screen, or the part of it, for `rtcast screen` and `rtcast call`.
 struct ScreenOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("X display. (default: $DISPLAY)", valueName: "name"))
+  @Option(
+    help: ArgumentHelp(
+      "X display. (default: the Wayland desktop of $WAYLAND_DISPLAY if it can be captured, else $DISPLAY)",
+      valueName: "name"))
   var display: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "How a Wayland desktop is captured: by wlr-screencopy (wlr); by the desktop's portal, whose dialog asks what to share "
+        + "(portal); by GNOME without a dialog (mutter); or by the first of these that is there (auto). (default: auto)",
+      valueName: "backend"))
+  var waylandBackend: WaylandBackend?
 
   @Option(
     help: ArgumentHelp(
@@ -17,13 +29,15 @@ struct ScreenOptions: ParsableArguments {
   var monitor: String?
 
   @Option(
-    help: ArgumentHelp("Capture only this part of the screen.", valueName: "WxH+X+Y"),
+    help: ArgumentHelp(
+      "Capture only this part of the screen; of a Wayland desktop, in the units of `rtcast list monitors`.",
+      valueName: "WxH+X+Y"),
     transform: { try ScreenRegion(parsing: $0) })
   var region: ScreenRegion?
 
   @Option(
     help: ArgumentHelp(
-      "Capture only this window, even while it is covered, by its number or a part of its title.",
+      "Capture only this window of an X program, even while it is covered, by its number or a part of its title.",
       valueName: "id|title"))
   var window: String?
 
@@ -39,17 +53,23 @@ struct ScreenOptions: ParsableArguments {
     if chosen.count > 1 {
       throw ValidationError("\(chosen.joined(separator: " and ")) cannot be combined; give one of them.")
     }
+    if waylandBackend != nil, display != nil || window != nil {
+      throw ValidationError(
+        "--wayland-backend cannot be combined with \(display != nil ? "--display" : "--window"), which selects X11.")
+    }
     if window?.isEmpty == true { throw ValidationError("--window takes a window's number or a part of its title.") }
     if monitor?.isEmpty == true { throw ValidationError("--monitor takes a monitor's number or name.") }
   }
 
-  /// Not started yet.
+  /// Not started yet. Asks the Wayland compositor, if there is one, whether it can be captured.
   func source(_ media: MediaOptions, _ logger: Logger) -> CastRunner.Source {
-    source(X11Capturer(options: captureOptions, onNotice: { logger.warning("\($0)") }), media)
+    source(capturer(logger), media)
   }
 
-  /// A source that may appear later, and go and come back. Not started yet.
+  /// A source that may appear later, and go and come back. Not started yet. Waits for X11 displays; a Wayland compositor
+  /// must be there.
   func waitingSource(_ media: MediaOptions, _ logger: Logger) throws(CastFailure) -> CastRunner.Source {
+    guard case .x11 = way else { return source(media, logger) }
     let notices = Mutex<Set<String>>([])
     do throws(CaptureError) {
       let surroundings = try X11Surroundings(
@@ -66,18 +86,64 @@ struct ScreenOptions: ParsableArguments {
 
   private func source(_ capturer: any VideoCapturer, _ media: MediaOptions) -> CastRunner.Source {
     CastRunner.Source(
-      media: MediaSource(video: capturer), name: target.name, frameRate: media.frameRate(otherwise: .screen),
+      media: MediaSource(video: capturer), name: targetName, frameRate: media.frameRate(otherwise: .screen),
       maximumSize: media.maximumSize)
   }
 
   private var captureOptions: X11CaptureOptions {
-    X11CaptureOptions(display: display, target: target.0, cursor: !hidesCursor)
+    X11CaptureOptions(display: display, target: target, cursor: !hidesCursor)
   }
 
-  private var target: (X11CaptureOptions.Target, name: String) {
-    if let monitor { return (.monitor(monitor), "monitor") }
-    if let region { return (.region(region.rect), "region") }
-    if let window { return (.window(window), "window") }
-    return (.screen, "screen")
+  private func capturer(_ logger: Logger) -> any VideoCapturer {
+    let notice: @Sendable (String) -> Void = { logger.warning("\($0)") }
+    switch way {
+    case .screencopy:
+      return WaylandCapturer(
+        options: WaylandCaptureOptions(target: waylandTarget, cursor: !hidesCursor), onNotice: notice)
+    case .portal(let backend):
+      return PortalCapturer(
+        options: PortalCaptureOptions(
+          backend: backend, target: portalTarget, cursor: !hidesCursor, tokens: PortalToken.store), onNotice: notice)
+    case .x11:
+      return X11Capturer(options: captureOptions, onNotice: notice)
+    }
+  }
+
+  /// Whether the screen is looked for on X11 alone.
+  var namesX11: Bool { display != nil || window != nil }
+
+  private var way: Desktop.Way {
+    if namesX11 { return .x11 }
+    return switch waylandBackend {
+    case .wlr: .screencopy
+    case .portal: .portal(.portal)
+    case .mutter: .portal(.mutter)
+    case .auto, nil: Desktop.current.way
+    }
+  }
+
+  private var targetName: String {
+    if monitor != nil { return "monitor" }
+    if region != nil { return "region" }
+    return window != nil ? "window" : "screen"
+  }
+
+  private var target: X11CaptureOptions.Target {
+    if let monitor { return .monitor(monitor) }
+    if let region { return .region(region.rect) }
+    if let window { return .window(window) }
+    return .screen
+  }
+
+  private var waylandTarget: WaylandCaptureOptions.Target {
+    if let monitor { return .monitor(monitor) }
+    if let region { return .region(region.rect) }
+    return .screen
+  }
+
+  private var portalTarget: PortalCaptureOptions.Target {
+    if let monitor { return .monitor(monitor) }
+    if let region { return .region(region.rect) }
+    return .screen
   }
 }

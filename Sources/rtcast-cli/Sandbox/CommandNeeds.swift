@@ -14,7 +14,8 @@ extension CastOptions {
     network.state(&needs)
     viewers.token.state(&needs)
     viewers.access.state(&needs)
-    needs.record(output.recording.record)
+    needs.sockets += [viewers.listen.socketPath].compactMap(\.self)
+    needs.record(output.recording)
     needs.logRates(output.rateLog.path)
     output.control.state(&needs)
     // Used and revoked links are stored beside the secret.
@@ -33,7 +34,7 @@ extension TestCommand {
 extension ScreenCommand {
   func state(_ needs: inout SandboxNeeds) {
     cast.state(&needs)
-    needs.usesDisplay = true
+    needs.show(screen)
     needs.waitsForDisplay = waits
   }
 }
@@ -85,13 +86,13 @@ extension CallCommand: ConfinedCommand {
     media.state(&needs)
     network.state(&needs)
     connection.token.state(&needs)
-    needs.record(output.recording.record)
+    needs.record(output.recording)
     needs.logRates(output.rateLog.path)
     output.control.state(&needs)
     needs.receives(showing: !connection.hub.hidesWindow)
     needs.reads.append(show.file)
     if show.file != nil { needs.readsMedia = true }
-    if show.screen || show.part.namesPart { needs.usesDisplay = true }
+    if show.screen || show.part.namesPart { needs.show(show.part) }
     if let camera = show.camera { needs.use(camera: camera) }
   }
 }
@@ -102,7 +103,7 @@ extension WatchCommand: ConfinedCommand {
   func state(_ needs: inout SandboxNeeds) {
     network.state(&needs)
     connection.token.state(&needs)
-    needs.record(output.recording.record)
+    needs.record(output.recording)
     needs.receives(showing: !connection.hub.hidesWindow)
   }
 }
@@ -114,10 +115,13 @@ extension ServeCommand: ConfinedCommand {
     network.state(&needs)
     token.state(&needs)
     access.state(&needs)
+    needs.sockets += [listen?.socketPath].compactMap(\.self)
     control.stateSocket(&needs)
     needs.rereads.append(tokens)
     needs.reads.append(turn.secretFile)
     needs.keepsState = true
+    // For the page that shows all streams.
+    needs.decodes = true
   }
 }
 
@@ -222,6 +226,13 @@ extension SandboxNeeds {
     decodes = true
     usesSound = true
     if showing { usesDisplay = true }
+  }
+
+  /// The screen is captured.
+  mutating func show(_ screen: ScreenOptions) {
+    usesDisplay = true
+    // The token of the desktop portal is stored.
+    if !screen.namesX11, Desktop.isSet("WAYLAND_DISPLAY") || screen.waylandBackend != nil { keepsState = true }
   }
 
   mutating func use(camera: String?) {

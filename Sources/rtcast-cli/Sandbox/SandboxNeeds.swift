@@ -89,13 +89,7 @@ struct SandboxNeeds {
   /// A file is replaced by another one of its name, and a link by one to another file, so that the right to read this file
   /// would not be enough. Of the user's home folder, only the files themselves.
   private static func folders(ofReplaced paths: [String]) -> [String] {
-    let targets = paths.compactMap { path in
-      realpath(path, nil).map { name in
-        defer { free(name) }
-        return String(cString: name)
-      }
-    }
-    return (paths + targets).map(folder).filter { !SystemFiles.holdsHome($0) }
+    (paths + paths.compactMap(SystemFiles.resolved)).map(folder).filter { !SystemFiles.holdsHome($0) }
   }
 
   private static func folder(of path: String) -> String {

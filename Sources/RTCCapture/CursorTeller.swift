@@ -1,25 +1,25 @@
-import RTCMedia
-import RTCPrimitives
+package import RTCMedia
 
 /// Tells one consumer what it does not know yet of the pointer.
-struct CursorTeller {
-  let consumer: any CursorConsumer
+package struct CursorTeller {
+  package let consumer: any CursorConsumer
   private var drawing: CursorDrawing?
   /// The number of the image.
   private var image: Int?
   /// Nil: it was told none yet.
   private var position: CursorPosition??
 
-  init(_ consumer: any CursorConsumer) { self.consumer = consumer }
+  /// The consumer knows nothing yet.
+  package init(_ consumer: any CursorConsumer) { self.consumer = consumer }
 
   /// - Parameter newPosition: nil: nothing of the pointer is in the picture.
-  mutating func tell(position newPosition: CursorPosition?) {
+  package mutating func tell(position newPosition: CursorPosition?) {
     guard position != .some(newPosition) else { return }
     position = .some(newPosition)
     consumer.consume(.position(newPosition))
   }
 
-  mutating func tell(_ newDrawing: CursorDrawing) {
+  package mutating func tell(_ newDrawing: CursorDrawing) {
     guard drawing != newDrawing else { return }
     // Positions are told anew each time that the consumer begins to draw.
     if newDrawing.isDrawn { position = nil }
@@ -27,7 +27,7 @@ struct CursorTeller {
     consumer.consume(.drawing(newDrawing))
   }
 
-  mutating func tell(_ newImage: CursorImage, number: Int) {
+  package mutating func tell(_ newImage: CursorImage, number: Int) {
     guard image != number else { return }
     image = number
     consumer.consume(.image(newImage))

@@ -1,0 +1,23 @@
+package import RTCMedia
+import Synchronization
+
+/// The wishes for the pointer at present. Any thread may change them; a run looks at them when it is woken.
+package final class CursorWishes: Sendable {
+  /// One consumer, and whether frames are to show the pointer.
+  package struct Wish: Sendable {
+    package var consumer: (any CursorConsumer)?
+    package var isDrawn = true
+
+    /// Whether frames show the pointer. They also do without a consumer of positions, as the pointer would be seen
+    /// nowhere.
+    package var drawsCursor: Bool { isDrawn || consumer == nil }
+  }
+
+  private let state = Mutex(Wish())
+
+  package init() {}
+
+  package var now: Wish { state.withLock { $0 } }
+
+  package func change(_ body: (inout Wish) -> Void) { state.withLock { body(&$0) } }
+}

@@ -1,0 +1,60 @@
+import RTCCapture
+import RTCMedia
+import RTCPrimitives
+
+/// The pointer as the stream tells of it, and what is reported of it.
+struct StreamCursor {
+  private let wishes: CursorWishes
+  private var teller: CursorTeller?
+  private(set) var image: CursorImage?
+  private var imageNumber = 0
+  /// In pixels of the picture; nil while it is not in the stream.
+  var position: CursorPosition?
+  /// Whether the stream tells of the pointer; one that does not may have drawn it.
+  var isTold = false
+  private var drawing: CursorDrawing?
+
+  init(_ wishes: CursorWishes) { self.wishes = wishes }
+
+  /// Whether the next frame is to show the pointer.
+  var drawsCursor: Bool { wishes.now.drawsCursor }
+
+  mutating func take(_ newImage: CursorImage) {
+    image = newImage
+    imageNumber += 1
+  }
+
+  /// Where it is to be drawn: the picture's top left corner. Nil when there is nothing to draw.
+  var placed: (image: CursorImage, x: Int, y: Int)? {
+    guard let image, let position, !image.isInvisible else { return nil }
+    return (image, position.x - image.hotX, position.y - image.hotY)
+  }
+
+  /// The part of a picture of `size` that the pointer covers; nil: none.
+  func covered(of size: PixelSize) -> PixelRect? {
+    guard let placed else { return nil }
+    let rect = PixelRect(x: placed.x, y: placed.y, width: placed.image.size.width, height: placed.image.size.height)
+      .intersection(PixelRect(size))
+    return rect.isEmpty ? nil : rect
+  }
+
+  /// The frame of `time` shows the pointer or does not.
+  mutating func noteFrame(isDrawn: Bool, size: PixelSize, time: Timestamp) {
+    if drawing?.isDrawn != isDrawn || drawing?.pictureSize != size {
+      drawing = CursorDrawing(isDrawn: isDrawn, pictureSize: size, since: time)
+    }
+    tell()
+  }
+
+  /// Tells the consumer what it does not know yet.
+  mutating func tell() {
+    let consumer = wishes.now.consumer
+    if consumer !== teller?.consumer { teller = consumer.map { CursorTeller($0) } }
+    guard let drawing else { return }
+    teller?.tell(drawing)
+    if let image { teller?.tell(image, number: imageNumber) }
+    guard !drawing.isDrawn else { return }
+    let shown = covered(of: drawing.pictureSize) == nil ? nil : position
+    teller?.tell(position: shown)
+  }
+}

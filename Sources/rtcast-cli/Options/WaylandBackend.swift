@@ -1,0 +1,6 @@
+import ArgumentParser
+
+/// `--wayland-backend`.
+enum WaylandBackend: String, ExpressibleByArgument, CaseIterable {
+  case auto, wlr, portal, mutter
+}

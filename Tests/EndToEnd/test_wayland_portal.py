@@ -1,0 +1,87 @@
+"""The screen of a Wayland desktop by xdg-desktop-portal and PipeWire: sway with its portal, which chooses without a dialog."""
+
+import stat
+import time
+
+import pytest
+
+from harness.browser import Viewer
+from harness.pipewire_session import WlrPortal
+from harness.rtcast import run
+from harness.viewer_page import EVERYTHING, Page
+from harness.xwayland import XWayland
+
+PORTAL = ("screen", "--wayland-backend", "portal")
+
+
+@pytest.fixture
+def portal():
+    started = []
+
+    def start(*choice):
+        started.append(WlrPortal(*choice))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.stop()
+
+
+def test_the_shared_screen_is_the_screen_and_the_choice_is_kept(portal, cast, page_browser, tmp_path):
+    desktop = portal()
+    terminal = desktop.sway.terminal()
+    terminal.write("The quick brown fox\r\n")
+    environment = {**desktop.env, "XDG_STATE_HOME": str(tmp_path)}
+    for start in range(2):
+        process = cast(*PORTAL, "--fps", "10", "--no-cursor", env=environment)
+        page = Page(page_browser, process.url())
+        page.live().until(EVERYTHING).is_the_screen(desktop.sway)
+        for word in ("jumps ", "over ", "the lazy dog.\r\n"):
+            terminal.write(word)
+            page.is_the_screen(desktop.sway)
+        token = tmp_path / "rtcast/portal-token"
+        assert stat.S_IMODE(token.stat().st_mode) == 0o600 and token.read_text().strip(), start
+        process.stop()
+
+
+def test_a_region_is_a_part_of_what_is_shared(portal, cast, browser):
+    viewer = Viewer(browser, cast(*PORTAL, "--region", "300x200+20+10", env=portal().env).url()).wait_live()
+    assert viewer.size() == (300, 200)
+
+
+def test_a_refusal_in_the_dialog_ends_the_cast_with_a_sentence(portal):
+    desktop = portal("chooser_type=simple\nchooser_cmd=false\n")
+    code, out, err = run(*PORTAL, "--duration", "10", env=desktop.env)
+    assert code in (69, 77) and out == "" and len(err.strip().splitlines()) == 1, (code, out, err)
+
+
+def test_a_cast_ends_while_the_dialog_is_open(portal, cast):
+    """And waits for it before."""
+    desktop = portal("chooser_type=simple\nchooser_cmd=sleep 100\n")
+    process = cast(*PORTAL, env=desktop.env)
+    told = process.wait_event("source", where=lambda event: event["state"] == "stalled")
+    assert "dialog" in told["message"], told
+    began = time.monotonic()
+    process.interrupt()
+    assert process.wait() == 0 and time.monotonic() - began < 5
+
+
+def test_a_monitor_is_not_chosen_by_name(portal):
+    code, out, err = run(*PORTAL, "--monitor", "HEADLESS-1", "--duration", "3", env=portal().env)
+    assert (code, out) == (66, "") and "dialog" in err, (code, out, err)
+
+
+def test_weston_is_refused_with_its_name(cast):
+    """It has neither protocol nor portal."""
+    weston = XWayland()
+    try:
+        environment = {"WAYLAND_DISPLAY": "test", "XDG_RUNTIME_DIR": weston.folder.name,
+                       "DBUS_SESSION_BUS_ADDRESS": f"unix:path={weston.folder.name}/bus"}
+        for display in (None, weston.name):
+            code, out, err = run("screen", "--duration", "3", display=display, env=environment)
+            assert (code, out) == (69, ""), (code, out, err)
+            assert all(word in err for word in ("weston", "wlr-screencopy", "--window", "rtcast pipe")) and len(err.strip().splitlines()) == 1, err
+        code, out, _ = run("doctor", env=environment)
+        assert code == 69 and "weston" in out, out
+    finally:
+        weston.stop()
