@@ -70,6 +70,6 @@ package struct CaptureWait: Sendable {
     guard case .waiting(let due) = phase else { return }
     failures = 0
     let earliest = lastAttempt.map { $0 + Self.leastInterval } ?? now
-    phase = .waiting(until: min(due, max(now + Self.changeDelay, earliest)))
+    phase = .waiting(until: max(min(due, now + Self.changeDelay), earliest))
   }
 }

@@ -88,6 +88,7 @@ package final class WaitingCapturer: CursorCapturer {
 private final class WaitingRun: VideoConsumer {
   private enum News {
     case started
+    case refused(String)
     case ended(String)
   }
 
@@ -131,18 +132,21 @@ private final class WaitingRun: VideoConsumer {
   func perform() {
     var wait = CaptureWait(now: MonotonicClock.now())
     var capturer: (any VideoCapturer)?
+    /// Whether the last report was the end of a source, which says more than that there is none now.
+    var hasEnded = false
     if let descriptor = surroundings.descriptor { try? run.watch(descriptor) }
     while !run.isStopped {
       let now = MonotonicClock.now()
       for news in state.withLock({ $0.takeNews() }) {
         switch news {
         case .started: wait.started(now: now)
-        case .ended(let reason):
+        case .refused(let reason), .ended(let reason):
           // It calls no more, and its memory is given back before the next one has some.
           capturer?.stopCapture()
           capturer = nil
           wait.ended(now: now)
           report(absence: reason)
+          if case .ended = news { hasEnded = true } else { hasEnded = false }
         }
       }
       if surroundings.takeChanges() { wait.surroundingsChanged(now: now) }
@@ -152,7 +156,7 @@ private final class WaitingRun: VideoConsumer {
         switch surroundings.find() {
         case .nothing(let reason):
           wait.foundNothing(now: now)
-          report(absence: reason)
+          if !hasEnded { report(absence: reason) }
         case .capturer(let found):
           wait.began(now: now)
           capturer = found
@@ -209,7 +213,7 @@ private final class WaitingRun: VideoConsumer {
     case .success(let format):
       start(format)
       post(.started)
-    case .failure(let error): post(.ended(error.sentence))
+    case .failure(let error): post(.refused(error.sentence))
     }
   }
 
