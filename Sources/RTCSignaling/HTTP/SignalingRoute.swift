@@ -148,7 +148,8 @@ package enum SignalingRoute: Sendable, Equatable {
   var needsHub: Bool {
     switch self {
     case .hub, .freeName, .peerNames: true
-    case .page, .viewer, .health, .metrics, .snapshot, .wall, .streams, .streamPicture, .pick, .endpoint, .session: false
+    case .page, .viewer, .health, .metrics, .snapshot, .wall, .streams, .streamPicture, .pick, .endpoint, .session:
+      false
     }
   }
 
