@@ -113,13 +113,13 @@ class WlrPortal:
         self.sway = Sway()
         folder = Path(self.sway.path)
         shim = compiled(Path(__file__).with_name("shm_portal.c"), folder / "shm_portal.so")
-        settings = folder / "config/xdg-desktop-portal-wlr"
+        settings = folder / "portal/xdg-desktop-portal-wlr"
         settings.mkdir(parents=True)
         (settings / "config").write_text(f"[screencast]\n{choice}")
         self.session = PipeWireSession(
             folder, f"LD_PRELOAD={shim} /usr/libexec/xdg-desktop-portal-wlr & echo $! > xdpw.pid; "
             "/usr/libexec/xdg-desktop-portal & echo $! > xdp.pid; wait",
-            {"XDG_CONFIG_HOME": str(folder / "config"), "XDG_CURRENT_DESKTOP": "sway", "WAYLAND_DISPLAY": "wayland-1"})
+            {"XDG_CONFIG_HOME": str(folder / "portal"), "XDG_CURRENT_DESKTOP": "sway", "WAYLAND_DISPLAY": "wayland-1"})
         self.env = {**self.sway.env, **self.session.bus}
         self.session.until(lambda: self.session.has("org.freedesktop.portal.Desktop"), "the portal did not start")
 
