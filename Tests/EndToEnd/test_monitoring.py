@@ -43,7 +43,7 @@ def known(request):
 def test_a_cast_has_figures(cast):
     ours = cast("test", "--pattern", "clock", "--fps", "10", "--size", "320x180")
     listening = ours.listening()
-    ours.wait_event("stats", where=lambda event: event["captured_fps"] > 0)
+    ours.wait_event("stats", where=lambda event: event["fps_captured"] > 0)
     found = figures(listening)
     assert found["rtcast_live"] == 1 and found["rtcast_viewers"] == 0 and found["rtcast_frames_captured_total"] > 0
     assert found["rtcast_processor_seconds_total"] > 0

@@ -67,6 +67,21 @@ import Testing
     #expect(other.status == 404)
   }
 
+  @Test func `a path with the name of a resource is not confused with it`() throws {
+    let router = RequestRouter(listen: .loopback, gate: .open(), hasHub: true, basePath: BasePath("/hub"))
+    let request = { (target: String, upgrade: String?) -> RequestRouter.Verdict in
+      let head = RequestHead(method: "GET", target: target, host: "localhost", upgrade: upgrade)
+      return router.judge(router.localized(head, at: ForwardedPlace()))
+    }
+    let page = RequestRouter.Verdict.page(PageRequest(hosts: ["localhost"]))
+    #expect(request("/hub/", nil) == page && request("/", nil) == page)
+    #expect(request("/hub", "websocket") == .hub(.native, query: [:]), "the proxy has removed the path")
+    #expect(request("/hub/hub", "websocket") == .hub(.native, query: [:]), "the proxy has left it")
+    #expect(try PublicAddress(parsing: "https://lab.example/watch/").basePath == nil)
+    #expect(try PublicAddress(parsing: "https://lab.example/hub/").basePath?.text == "/hub")
+    #expect(BasePath("/whep/x")?.isAmbiguous == true && BasePath("/watcher")?.isAmbiguous == false)
+  }
+
   @Test func `the viewer page has one address`() throws {
     let router = RequestRouter(listen: .loopback, gate: .open())
     let verdict = router.judge(RequestHead(method: "GET", target: "/watch/?stream=a", host: "localhost"))

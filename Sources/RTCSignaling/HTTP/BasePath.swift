@@ -21,6 +21,14 @@ public struct BasePath: Hashable, Sendable, CustomStringConvertible {
   /// The path.
   public var description: String { text }
 
+  /// Names of this server's own resources; `hub` is told apart by its WebSocket.
+  private static let ownNames: Set<Substring> = [
+    "watch", "whep", "whip", "peerjs", "skyrtc", "health", "healthz", "metrics", "snapshot.webp", "index.html",
+  ]
+
+  /// Whether requests with and without it cannot be told apart, because it begins as one of this server's resources.
+  public var isAmbiguous: Bool { Self.ownNames.contains(text.dropFirst().prefix { $0 != "/" }) }
+
   /// The last part of the path.
   var name: Substring { text.split(separator: "/").last ?? "" }
 

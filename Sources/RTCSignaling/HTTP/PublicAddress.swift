@@ -13,8 +13,8 @@ public struct PublicAddress: Hashable, Sendable, CustomStringConvertible {
     self.web = web.target.hasSuffix("/") ? web : WebAddress(web.description + "/") ?? web
   }
 
-  /// The path before the server's own; nil: none.
-  public var basePath: BasePath? { BasePath(web.target) }
+  /// The path before the server's own; nil: none, or one that a proxy must remove because it is ambiguous.
+  public var basePath: BasePath? { BasePath(web.target).flatMap { $0.isAmbiguous ? nil : $0 } }
 
   /// The link for viewers, with a token in the fragment.
   public func link(token: AccessToken?) -> String { description + (token.map { "#token=" + $0.inURL } ?? "") }

@@ -68,9 +68,15 @@ package struct RequestHead: Sendable, Equatable {
   /// A copy for a server that is known under a path, and for the place that a trusted proxy states.
   package func seen(under basePath: BasePath?, at place: ForwardedPlace) -> RequestHead {
     var head = self
-    if let basePath { head.target = basePath.stripped(from: target) }
+    if let basePath, !isForHub { head.target = basePath.stripped(from: target) }
     (head.statedHost, head.statedScheme) = (place.host, place.scheme)
     return head
+  }
+
+  /// A WebSocket for one of the hub's own paths: the base path may have the same name.
+  private var isForHub: Bool {
+    guard upgrade?.lowercased() == "websocket", case .hub? = SignalingRoute(path: path) else { return false }
+    return true
   }
 
   /// The target's path without its query.

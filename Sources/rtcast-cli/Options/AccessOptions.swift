@@ -47,6 +47,11 @@ struct AccessOptions: ParsableArguments {
       guard let path = BasePath(text) else {
         throw ValidationError("--base-path takes a path such as /cast, not '\(text)'.")
       }
+      guard !path.isAmbiguous else {
+        throw ValidationError(
+          "--base-path \(path) begins with the name of one of rtcast's own pages. Choose another path, or let the proxy "
+            + "remove it and leave --base-path out.")
+      }
       return path
     })
   var basePath: BasePath?
