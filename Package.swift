@@ -201,8 +201,9 @@ let package = Package(
     .target(
       name: "rtcast-cli",
       dependencies: [
-        "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureCamera", "RTCCaptureFile",
-        "RTCCapturePlugin", "RTCCaptureX11", "RTCCodecFFmpeg", "RTCDTLS", "RTCEngine", "RTCIsolation", "RTCNet",
+        "CQREncode", "CRTCastRun", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureCamera",
+        "RTCCaptureFile", "RTCCapturePlugin", "RTCCaptureX11", "RTCCodecFFmpeg", "RTCDTLS", "RTCEngine",
+        "RTCIsolation", "RTCNet",
         "RTCPeer", "RTCSCTP",
         "RTCSignaling",
         "RTCSignalingNIO", "RTCWindow", "RTCast",
@@ -212,6 +213,7 @@ let package = Package(
       swiftSettings: strict),
 
     .target(name: "CRTCastProgram", cSettings: fortified),
+    .target(name: "CRTCastRun", cSettings: fortified),
     // Without what only debuggers want, which is more than half of it.
     .executableTarget(
       name: "rtcast-main", dependencies: ["rtcast-cli", "CRTCastProgram"], swiftSettings: safe,

@@ -34,6 +34,8 @@ package struct Rtcast: AsyncParsableCommand {
             with the sound of this machine; keep a copy of what is sent
         rtcast file talk.mp4
             a file with its audio, encoded again only where needed
+        rtcast run --record out.webm -- pytest
+            a command on a display of its own
         rtcast camera --audio mic
             a camera with the microphone
         rtcast plugin ./libwaves.so
@@ -73,7 +75,8 @@ package struct Rtcast: AsyncParsableCommand {
       CommandGroup(
         name: "Casting",
         subcommands: [
-          ScreenCommand.self, FileCommand.self, CameraCommand.self, PipeCommand.self, PluginCommand.self,
+          ScreenCommand.self, RunCommand.self, FileCommand.self, CameraCommand.self, PipeCommand.self,
+          PluginCommand.self,
           TestCommand.self,
         ]),
       CommandGroup(
@@ -112,6 +115,7 @@ package struct Rtcast: AsyncParsableCommand {
     }
     do {
       let command = try parsed(Array(CommandLine.arguments.dropFirst()))
+      if let run = command as? RunCommand { RunStage.begin(run) }
       ProgramSandbox.enter(for: command)
       return command
     } catch {
