@@ -68,7 +68,7 @@ def decodes(path):
 
 def last_picture(path, size):
     """The last picture of a recording: height x width x RGB."""
-    raw = subprocess.run(["ffmpeg", "-v", "error", "-i", str(path), "-f", "rawvideo", "-pix_fmt", "rgb24", "-"],
+    raw = subprocess.run(["ffmpeg", "-v", "error", "-i", str(path), "-fps_mode", "passthrough", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"],
                          capture_output=True, check=True).stdout
     width, height = size
     return np.frombuffer(raw, np.uint8).reshape(-1, height, width, 3)[-1]
@@ -101,7 +101,7 @@ def test_the_command_is_recorded_legibly(scratch, tmp_path):
     start, stride = int(header[0] + header[19] * 12), int(header[12])
     rows = np.frombuffer(shown.read_bytes()[start:start + stride * 600], np.uint8).reshape(600, stride)
     wanted = rows[:, :3200].reshape(600, 800, 4)[:, :, 2::-1]
-    raw = subprocess.run(["ffmpeg", "-v", "error", "-i", str(record), "-f", "rawvideo", "-pix_fmt", "rgb24", "-"],
+    raw = subprocess.run(["ffmpeg", "-v", "error", "-i", str(record), "-fps_mode", "passthrough", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"],
                          capture_output=True, check=True).stdout
     pictures = np.frombuffer(raw, np.uint8).reshape(-1, 600, 800, 3)
     assert max(psnr(picture, wanted) for picture in pictures[-8:]) > 30
