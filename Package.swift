@@ -221,9 +221,10 @@ let package = Package(
     .target(
       name: "rtcast-cli",
       dependencies: [
-        "CPaths", "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureCamera",
-        "RTCCaptureFile", "RTCCapturePlugin", "RTCCapturePortal", "RTCCaptureWayland", "RTCCaptureX11",
-        "RTCCodecFFmpeg", "RTCDTLS", "RTCEngine", "RTCIsolation", "RTCNet", "RTCPeer", "RTCSCTP", "RTCSignaling",
+        "CPaths", "CQREncode", "CRTCastRun", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture",
+        "RTCCaptureCamera", "RTCCaptureFile", "RTCCapturePlugin", "RTCCapturePortal", "RTCCaptureWayland",
+        "RTCCaptureX11", "RTCCodecFFmpeg", "RTCDTLS", "RTCEngine", "RTCIsolation", "RTCNet", "RTCPeer", "RTCSCTP",
+        "RTCSignaling",
         "RTCSignalingNIO", "RTCWindow", "RTCast",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -232,6 +233,7 @@ let package = Package(
 
     .target(name: "CRTCastProgram", cSettings: fortified),
     .target(name: "CPaths", cSettings: fortified),
+    .target(name: "CRTCastRun", cSettings: fortified),
     // Without what only debuggers want, which is more than half of it.
     .executableTarget(
       name: "rtcast-main", dependencies: ["rtcast-cli", "CRTCastProgram"], swiftSettings: safe,

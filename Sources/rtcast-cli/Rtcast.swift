@@ -35,6 +35,8 @@ package struct Rtcast: AsyncParsableCommand {
             with the sound of this machine; keep a copy of what is sent
         rtcast file talk.mp4
             a file with its audio, encoded again only where needed
+        rtcast run --record out.webm -- pytest
+            a command on a display of its own
         rtcast camera --audio mic
             a camera with the microphone
         rtcast plugin ./libwaves.so
@@ -74,7 +76,8 @@ package struct Rtcast: AsyncParsableCommand {
       CommandGroup(
         name: "Casting",
         subcommands: [
-          ScreenCommand.self, FileCommand.self, CameraCommand.self, PipeCommand.self, PluginCommand.self,
+          ScreenCommand.self, RunCommand.self, FileCommand.self, CameraCommand.self, PipeCommand.self,
+          PluginCommand.self,
           TestCommand.self,
         ]),
       CommandGroup(
@@ -115,6 +118,7 @@ package struct Rtcast: AsyncParsableCommand {
     do {
       let words = Array(CommandLine.arguments.dropFirst())
       let command = try OverviewCommand.isMeant(by: words) ? OverviewCommand.parse([]) : configured(words)
+      if let run = command as? RunCommand { RunStage.begin(run) }
       ProgramSandbox.enter(for: command)
       return command
     } catch {

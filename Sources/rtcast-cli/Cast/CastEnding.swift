@@ -10,6 +10,8 @@ enum CastEnding: Sendable {
   case durationOver
   case sourceFinished
   case sourceLost(String)
+  /// The command of `rtcast run` has ended.
+  case commandEnded
   /// The WHIP service's connection ended.
   case publicationEnded(EndReason)
   /// The WHIP service refused to continue after an interruption.
@@ -32,6 +34,7 @@ enum CastEnding: Sendable {
     case .durationOver: "duration over"
     case .sourceFinished: "source finished"
     case .sourceLost: "source lost"
+    case .commandEnded: "command ended"
     case .publicationEnded, .publicationRefused: "publication ended"
     }
   }
@@ -39,7 +42,7 @@ enum CastEnding: Sendable {
   /// Nil for the ends that were asked for.
   var failure: CastFailure? {
     switch self {
-    case .signal, .stopped, .durationOver, .sourceFinished, .publicationEnded(.closedLocally): nil
+    case .signal, .stopped, .durationOver, .sourceFinished, .commandEnded, .publicationEnded(.closedLocally): nil
     case .sourceLost(let sentence): CastFailure(.unavailable, sentence)
     case .publicationRefused(let failure): failure
     case .publicationEnded(.closedRemotely):

@@ -19,13 +19,14 @@ struct CastOutput: Sendable {
   /// The keys that have an effect during the cast.
   private let keysHint: String
 
-  init(_ options: CastOptions, isFile: Bool) {
+  /// - Parameter sharesTerminal: another program writes to the terminal, too, so no line is redrawn.
+  init(_ options: CastOptions, isFile: Bool, sharesTerminal: Bool = false) {
     keysHint =
       isFile && TerminalKeys.isPossible && !options.output.control.readsStandardInput
       ? "Space pauses, ← → seek 10 s, m mutes, q quits." : "Press Ctrl-C to stop."
     isPublishing = options.destination.to != nil
     style =
-      if options.output.run.json { .json } else if Terminal.isInteractive {
+      if options.output.run.json { .json } else if Terminal.isInteractive, !sharesTerminal {
         .live(qrCode: !options.viewers.hidesQRCode)
       } else {
         .plain(statistics: options.output.stats)
@@ -186,6 +187,30 @@ struct CastOutput: Sendable {
     case .plain: break
     case .live: Terminal.print("  " + progress.sentence)
     }
+  }
+
+  func commandStarted(_ stage: RunStage) {
+    guard case .json = style else { return }
+    OutputEvent(
+      .run,
+      [
+        ("state", "started"), ("display", .string(stage.display)), ("xauthority", .string(stage.plan.folder.key)),
+        ("sound", .bool(stage.hasSound)),
+      ]
+    ).print()
+  }
+
+  func commandEnded(_ status: Int32) {
+    guard case .json = style else { return }
+    OutputEvent(.run, [("state", "ended"), ("status", .count(status))]).print()
+  }
+
+  /// The command could not be started.
+  func commandRefused(_ sentence: String, status: Int32) {
+    if case .json = style {
+      OutputEvent(.run, [("state", "failed"), ("status", .count(status)), ("message", .string(sentence))]).print()
+    }
+    Terminal.complain(sentence)
   }
 
   /// - Parameter after: the duration of the cast, in seconds.

@@ -41,6 +41,7 @@ struct CastRunner {
     case reload
     /// The service manager expects a sign of life.
     case beat
+    case run(RunReport)
     case end(CastEnding)
   }
 
@@ -49,10 +50,18 @@ struct CastRunner {
   private let logger: Logger
   private let happenings: AsyncStream<Happening>
   private let report: AsyncStream<Happening>.Continuation
+  /// The command that is cast; nil: the source is not one.
+  private let stage: RunStage?
+  private let servesViewers: Bool
 
-  init(_ options: CastOptions, isFile: Bool = false) {
+  /// - Parameters:
+  ///   - stage: the command of `rtcast run`, to be started when the cast has begun. The cast ends with it.
+  ///   - servesViewers: false: the cast is only recorded, unless it is sent elsewhere.
+  init(_ options: CastOptions, isFile: Bool = false, stage: RunStage? = nil, servesViewers: Bool = true) {
     self.options = options
-    output = CastOutput(options, isFile: isFile)
+    self.stage = stage
+    self.servesViewers = servesViewers
+    output = CastOutput(options, isFile: isFile, sharesTerminal: stage != nil)
     logger = StandardErrorLog.logger(verbosity: options.output.run.verbose)
     // The latest counts: an end is the last.
     (happenings, report) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4_096))
@@ -71,7 +80,12 @@ struct CastRunner {
         let plan = try callPlan(target, try await source(of: command), token)
         return try await CallRunner(plan, logger: logger).perform()
       }
-      try StopSignals.install(reload: { report.yield(.reload) }) { number in report.yield(.end(.signal(number))) }
+      let stage = stage
+      try StopSignals.install(reload: { report.yield(.reload) }) { number in
+        // The cast ends with the command.
+        if stage?.stop(by: number, isTyped: StopSignals.isTyped) == true { return }
+        report.yield(.end(.signal(number)))
+      }
       try await cast(source(of: command), token, access)
     } catch {
       output.failed(error)
@@ -120,6 +134,7 @@ struct CastRunner {
     let start = MonotonicClock.now()
     source.player?.tellShortcomings(to: logger)
     let watchers = watch(broadcast, player: source.player, token)
+    do throws(CastFailure) { try startCommand() } catch { report.yield(.failed(error)) }
     let control = CastControl(options, output, logger, broadcast, served, sourceName: source.name)
     let service = CastService(served?.server, destination: options.destination.to?.text)
     let result = await follow(source, control, access, service, pick?.picker)
@@ -161,7 +176,7 @@ struct CastRunner {
       case .end(let ending):
         await broadcast.stop()
         return ending
-      case .broadcast, .second, .published, .control, .key, .reload, .beat: continue  // nobody reports them yet
+      case .broadcast, .second, .published, .control, .key, .reload, .beat, .run: continue  // nobody reports them yet
       }
     }
     return nil
@@ -203,7 +218,7 @@ struct CastRunner {
   private func serve(
     _ broadcast: Broadcast, _ peers: PeerLoop, _ gate: AccessGate
   ) async throws(CastFailure) -> CastControl.Served? {
-    guard options.destination.to == nil else { return nil }
+    guard options.destination.to == nil, servesViewers else { return nil }
     OpenFiles.allowMost()
     let access = options.viewers.access
     // A server on every address is reached from elsewhere by the addresses of this machine.
@@ -364,7 +379,7 @@ struct CastRunner {
       case .broadcast(let event):
         notices.note(event, now: MonotonicClock.now())
         service.note(event)
-        if let ending = handle(event) { return .success(ending) }
+        if let ending = handle(event), !awaitsCommand(ending) { return .success(ending) }
       case .second:
         let report = StatisticsReport(
           broadcast: await broadcast.statistics(), process: usage.read(), progress: player.map(ProgressBar.init),
@@ -396,10 +411,13 @@ struct CastRunner {
         case .sourceReplaced:
           isReplaced = true
           if case .success(.source(let words)) = request.command { picker?.note(words) }
-        case .stop: return .success(.stopped)
+        case .stop: if !awaitsCommand(.stopped) { return .success(.stopped) }
         }
-      case .failed(let failure): return .failure(failure)
-      case .end(let ending): return .success(ending)
+      case .run(let report): if isOver(report) { return .success(.commandEnded) }
+      case .failed(let failure):
+        guard let stage, stage.isRunning else { return .failure(failure) }
+        output.failed(failure)
+      case .end(let ending): if !awaitsCommand(ending) { return .success(ending) }
       }
     }
     return .success(.sourceFinished)  // never: the stream is not finished by anybody
@@ -493,6 +511,50 @@ struct CastRunner {
     case .publishFailed(let failure): return .publicationRefused(CastFailure(failure))
     }
     return nil
+  }
+}
+
+// MARK: - With a command
+
+extension CastRunner {
+  /// Starts the command of `rtcast run`, if there is one.
+  private func startCommand() throws(CastFailure) {
+    let report = report
+    try stage?.startCommand { report.yield(.run($0)) }
+  }
+
+  /// Whether the cast goes on until its command has ended. The command is asked to end if the user wants the end. A failure to send
+  /// does not disturb the command, but is reported.
+  private func awaitsCommand(_ ending: CastEnding) -> Bool {
+    guard let stage, stage.isRunning else { return false }
+    switch ending {
+    case .signal(let number): stage.stop(by: number)
+    case .stopped, .durationOver: stage.stop(by: SIGTERM)
+    case .publicationEnded, .publicationRefused: if let failure = ending.failure { output.failed(failure) }
+    case .sourceFinished, .sourceLost, .commandEnded: return false
+    }
+    return true
+  }
+
+  /// Reports what happened to the command and its display.
+  /// - Returns: true if the command has ended.
+  private func isOver(_ report: RunReport) -> Bool {
+    guard let stage else { return false }
+    switch report {
+    case .commandStarted: output.commandStarted(stage)
+    case .commandEnded(let status):
+      output.commandEnded(stage.status(after: .ended(status: status)))
+      return true
+    case .commandNotStarted(let error):
+      output.commandRefused(stage.refusal(error), status: stage.status(after: .notStarted(error: error)))
+      return true
+    case .soundEnded: logger.warning("There is no sound any more: PulseAudio has ended.")
+    case .windowManagerEnded: logger.warning("The window manager has ended: \(stage.plan.windowManager ?? "").")
+    // The cast of a display that is gone ends by itself.
+    case .displayEnded: return !stage.isRunning
+    case .ready, .displayFailed: break
+    }
+    return false
   }
 }
 

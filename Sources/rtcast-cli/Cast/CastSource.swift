@@ -16,6 +16,10 @@ extension CastRunner.Source {
         throw CaptureError.unsupportedFormat(
           "'\(words[0])' is not a source; sources are screen, file, camera, test, plugin and pipe.")
       }
+      if command is RunCommand {
+        throw CaptureError.unsupportedFormat(
+          "'run' is not a source. Start the command yourself, and cast its display: screen --display :99.")
+      }
       try await self.init(of: command, logger)
     } catch let error as CaptureError {
       throw error

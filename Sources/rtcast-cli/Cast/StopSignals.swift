@@ -7,6 +7,10 @@ import Synchronization
 enum StopSignals {
   /// The pipe that the handler writes to: a signal handler may only make system calls.
   private static let note = Atomic<Int32>(-1)
+  private static let typed = Atomic<Bool>(false)
+
+  /// Whether the last signal came from the kernel: it was typed at the terminal, whose other programs have got it too.
+  static var isTyped: Bool { typed.load(ordering: .relaxed) }
 
   /// Calls `body` on a thread of its own when the first signal arrives. Once per process.
   /// - Parameter reload: called on that thread for each SIGHUP of a service; nil: SIGHUP is ignored there.
@@ -51,13 +55,14 @@ enum StopSignals {
 
   private static func handle(_ number: Int32) {
     var action = sigaction()
-    action.__sigaction_handler.sa_handler = { number in
+    action.__sigaction_handler.sa_sigaction = { number, info, _ in
+      StopSignals.typed.store(info.map { $0.pointee.si_code > 0 } ?? false, ordering: .relaxed)
       var byte = UInt8(truncatingIfNeeded: number)
       let before = errno
       _ = Glibc.write(StopSignals.note.load(ordering: .sequentiallyConsistent), &byte, 1)
       errno = before
     }
-    action.sa_flags = SA_RESTART
+    action.sa_flags = SA_RESTART | SA_SIGINFO
     sigaction(number, &action, nil)
   }
 

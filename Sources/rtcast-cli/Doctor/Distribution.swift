@@ -4,7 +4,7 @@ package enum Distribution: String, CaseIterable, Sendable {
 
   /// A part that may be missing.
   package enum Part: CaseIterable, Sendable {
-    case ffmpeg, soundServer, virtualDisplay, vpxHeaders
+    case ffmpeg, soundServer, pulseAudio, virtualDisplay, vpxHeaders
   }
 
   /// Creates a distribution; nil if its packages are not known here.
@@ -54,6 +54,7 @@ package enum Distribution: String, CaseIterable, Sendable {
     case (.soundServer, .debian): "pulseaudio"
     case (.soundServer, .ubuntu), (.soundServer, .arch): "pipewire-pulse"
     case (.soundServer, .fedora), (.soundServer, .suse): "pipewire-pulseaudio"
+    case (.pulseAudio, _): "pulseaudio"
     case (.virtualDisplay, .debian), (.virtualDisplay, .ubuntu): "xvfb"
     case (.virtualDisplay, .fedora), (.virtualDisplay, .suse): "xorg-x11-server-Xvfb"
     case (.virtualDisplay, .arch): "xorg-server-xvfb"
@@ -69,6 +70,7 @@ extension Distribution.Part {
     switch self {
     case .ffmpeg: "FFmpeg"
     case .soundServer: "PulseAudio or pipewire-pulse"
+    case .pulseAudio: "PulseAudio"
     case .virtualDisplay: "Xvfb"
     case .vpxHeaders: "the headers of libvpx"
     }

@@ -10,7 +10,7 @@ package struct OutputEvent: Sendable {
     // Of casts and calls.
     case stats, recorded, description
     // Of casts.
-    case capture, source, limitation, viewers, pick
+    case capture, source, limitation, viewers, pick, run
     // Of calls.
     case registered, track, muted, chat, message, signaling
     // The hub.

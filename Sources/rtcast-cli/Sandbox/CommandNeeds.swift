@@ -39,6 +39,14 @@ extension ScreenCommand {
   }
 }
 
+extension RunCommand {
+  func state(_ needs: inout SandboxNeeds) {
+    cast.state(&needs)
+    needs.usesDisplay = true
+    if cast.media.audio != .silence { needs.usesSound = true }
+  }
+}
+
 extension FileCommand {
   func state(_ needs: inout SandboxNeeds) {
     cast.state(&needs)
