@@ -201,7 +201,10 @@ let package = Package(
         .embedInCode("Resources/viewer/cursor.js"),
       ]
         + ["hub.html", "hub.css", "line.js", "media.js", "call.js", "board.js", "tiles.js", "sounds.js", "page.js"]
-        .map { .embedInCode("Resources/hub/\($0)") },
+        .map { .embedInCode("Resources/hub/\($0)") }
+        + ["wall", "pick"].flatMap { page in
+          ["html", "css", "js"].map { .embedInCode("Resources/\(page)/\(page).\($0)") }
+        },
       swiftSettings: safe),
 
     // What an application imports, and the program.
@@ -210,7 +213,7 @@ let package = Package(
       dependencies: [
         "RTCPrimitives", "RTCWire", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecAOM", "RTCCodecFFmpeg",
         "RTCCodecX264", "RTCCodecVPX", "RTCCodecOpus", "RTCCodecWebP", "RTCCursor", "RTCExact", "RTCEngine",
-        "RTCIsolation",
+        "RTCICE", "RTCIsolation",
         "RTCNet", "RTCPeer", "RTCPlayout", "RTCSCTP",
         "RTCSignaling", "RTCSignalingNIO",
       ],
@@ -218,12 +221,9 @@ let package = Package(
     .target(
       name: "rtcast-cli",
       dependencies: [
-        "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureCamera", "RTCCaptureFile",
-        "RTCCapturePlugin", "RTCCapturePortal", "RTCCaptureWayland", "RTCCaptureX11", "RTCCodecFFmpeg", "RTCDTLS",
-        "RTCEngine",
-        "RTCIsolation", "RTCNet",
-        "RTCPeer", "RTCSCTP",
-        "RTCSignaling",
+        "CPaths", "CQREncode", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture", "RTCCaptureCamera",
+        "RTCCaptureFile", "RTCCapturePlugin", "RTCCapturePortal", "RTCCaptureWayland", "RTCCaptureX11",
+        "RTCCodecFFmpeg", "RTCDTLS", "RTCEngine", "RTCIsolation", "RTCNet", "RTCPeer", "RTCSCTP", "RTCSignaling",
         "RTCSignalingNIO", "RTCWindow", "RTCast",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -231,6 +231,7 @@ let package = Package(
       swiftSettings: strict),
 
     .target(name: "CRTCastProgram", cSettings: fortified),
+    .target(name: "CPaths", cSettings: fortified),
     // Without what only debuggers want, which is more than half of it.
     .executableTarget(
       name: "rtcast-main", dependencies: ["rtcast-cli", "CRTCastProgram"], swiftSettings: safe,
@@ -366,7 +367,7 @@ let package = Package(
       name: "XvfbKit", dependencies: ["ProcessKit", "RTCMedia", "CX11"], path: "Tests/XvfbKit", swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureX11Tests",
-      dependencies: ["RTCMedia", "RTCCaptureX11", "RTCTestKit", "XvfbKit", "ProcessKit"],
+      dependencies: ["RTCMedia", "RTCNet", "RTCCapture", "RTCCaptureX11", "RTCTestKit", "XvfbKit", "ProcessKit"],
       swiftSettings: strict),
     .testTarget(
       name: "RTCCaptureCameraTests", dependencies: ["RTCCaptureCamera", "RTCMedia", "RTCPrimitives", "RTCTestKit"],

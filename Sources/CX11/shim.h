@@ -6,6 +6,8 @@
 #include <sys/eventfd.h>
 #include <sys/ipc.h>
 #include <sys/shm.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <xcb/composite.h>
 #include <xcb/damage.h>
 #include <xcb/randr.h>
@@ -50,3 +52,6 @@ static inline void rtc_x11_select_raw_motion(xcb_connection_t *c, xcb_window_t w
   } select = {{XCB_INPUT_DEVICE_ALL_MASTER, 1}, on ? XCB_INPUT_XI_EVENT_MASK_RAW_MOTION : 0};
   xcb_input_xi_select_events(c, window, 1, &select.head);
 }
+
+// Memory of this process that can be opened by its number in /proc/self/fd. Negative when the system has none.
+static inline int rtc_x11_memory(const char *name) { return (int)syscall(SYS_memfd_create, name, 1u /* CLOEXEC */); }

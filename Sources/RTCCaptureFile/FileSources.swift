@@ -39,9 +39,9 @@ final class FileVideoCapturer: EncodedVideoCapturer {
   var encodedFormat: EncodedVideoFormat? { core.info.encodedFormat }
 
   func setPassthrough(to consumer: (any EncodedVideoConsumer)?) {
-    core.monitor.change { state, _ in
+    core.monitor.change { state, now in
       state.videoTap = consumer
-      state.updateTaps()
+      state.updateTaps(now)
     }
   }
 
@@ -63,9 +63,9 @@ final class FileAudioSource: EncodedAudioSource {
   var isOpus: Bool { core.info.isOpus }
 
   func setPassthrough(to consumer: (any EncodedAudioConsumer)?) {
-    core.monitor.change { state, _ in
+    core.monitor.change { state, now in
       state.audioTap = consumer
-      state.updateTaps()
+      state.updateTaps(now)
     }
   }
 }

@@ -23,10 +23,9 @@ final class X11Connection {
     let failure = xcb_connection_has_error(raw)
     guard failure == 0, let screen = Self.screen(preferred, of: raw) else {
       xcb_disconnect(raw)
+      if failure == XCB_CONN_CLOSED_PARSE_ERR { throw Self.noName(name) }
       throw .unavailable(
-        failure == XCB_CONN_CLOSED_PARSE_ERR
-          ? "“\(name)” is not the name of an X display; they look like :0 or host:0."
-          : "The X display \(name) cannot be reached. Check that it runs and that you may use it (XAUTHORITY).")
+        "The X display \(name) cannot be reached. Check that it runs and that you may use it (XAUTHORITY).")
     }
     (root, rootDepth) = (screen.root, screen.root_depth)
     extensions = X11Extensions(raw, watch)
@@ -51,6 +50,11 @@ final class X11Connection {
       guard watch.hasGivenUp else { throw error }
     }
     throw silence(of: name)
+  }
+
+  /// The text is not the name of a display.
+  static func noName(_ text: String) -> CaptureError {
+    .unavailable("“\(text)” is not the name of an X display; they look like :0 or host:0.")
   }
 
   /// The server hangs.

@@ -93,6 +93,9 @@ public actor PeerConnection {
   /// The loop's thread: calls go there once, packets never leave it.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.events.asUnownedSerialExecutor() }
 
+  /// The reason why there was no connection before the end.
+  var lastDiagnosis: ConnectionDiagnosis?
+
   /// Makes a connection. Nothing is sent before a description is set.
   public init(on loop: PeerLoop, configuration: Configuration = Configuration()) {
     self.loop = loop
@@ -236,7 +239,9 @@ public actor PeerConnection {
       }
     case .stateChanged(let state):
       switch state {
-      case .ended: letGo()
+      case .ended:
+        lastDiagnosis = diagnosis()
+        letGo()
       case .connected: reachabilityChanged(true)
       case .disconnected: reachabilityChanged(false)
       case .new, .connecting: break

@@ -26,6 +26,11 @@ public final class PeerLoop: Sendable {
     /// Offer a TCP port too, for remote peers whose UDP is blocked (RFC 6544): the number of the UDP port where that is
     /// free.
     public var servesTCP = false
+    /// Addresses at which remote peers reach this machine although no interface has them; offered in addition.
+    public var advertised: [AdvertisedAddress] = []
+    /// Receives sentences for the user, such as that an advertised name was not found. Called on the loop's thread; must not
+    /// wait.
+    public var onNotice: (@Sendable (String) -> Void)?
     /// PEM with the certificates trusted for TURN servers over TLS; nil: those of this machine.
     package var trustedCertificates: String?
     /// The environment with the proxy's variables; nil: the process's own.

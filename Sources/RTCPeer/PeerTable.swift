@@ -60,6 +60,7 @@ final class PeerTable: LoopHandler {
   var streams = StreamTable()
   var relayNumbers = NumberPool()
   let multicastNames: MulticastNames
+  private(set) lazy var advertised = AdvertisedPlaces(options.advertised, of: self, onNotice: options.onNotice)
   private let network: NetworkFollower
   private let environment: [String: String]
   /// By the UDP port, the loop's first among them.
@@ -182,6 +183,9 @@ final class PeerTable: LoopHandler {
       }
     }
   }
+
+  /// Other addresses are advertised.
+  func advertisedChanged(_ now: Timestamp) { for sockets in sockets.values { sockets.advertisedChanged(now) } }
 
   private func closeSockets(of slot: PeerSlot, now: Timestamp) {
     let used = slot.sockets
@@ -512,7 +516,8 @@ final class PeerTable: LoopHandler {
   /// Datagrams between two peers of the loop are delivered at once.
   var nextDeadline: Timestamp {
     guard inward.isEmpty, outbox.datagrams.isEmpty else { return .zero }
-    let names = min(multicastNames.nextDeadline, peerStreams?.nextDeadline ?? .distantFuture)
+    let names = min(
+      min(multicastNames.nextDeadline, advertised.nextDeadline), peerStreams?.nextDeadline ?? .distantFuture)
     let own = min(deadlines.earliest, min(socketDeadlines.earliest, trackDeadlines.earliest))
     return min(min(own, deferredDeadline), min(network.nextDeadline, names))
   }
@@ -521,6 +526,7 @@ final class PeerTable: LoopHandler {
     if !inward.isEmpty { deliverInward(now: now) }
     if network.nextDeadline <= now { look() }
     if multicastNames.nextDeadline <= now { multicastNames.deadlineReached(now) }
+    if advertised.nextDeadline <= now { advertised.deadlineReached(now) }
     if let peerStreams, peerStreams.nextDeadline <= now { peerStreams.deadlineReached(now) }
     var due = due
     self.due = []

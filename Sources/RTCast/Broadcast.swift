@@ -131,7 +131,7 @@ public final class Broadcast: Sendable {
         content: { (hasVideo, media.audio != nil) },
         codecs: { media.encodedFormats.map(\.words).joined(separator: " or ") }, isLive: { media.isLive },
         iceServers: options.iceServers,
-        page: page, refusals: peers.refusals), report: report)
+        page: page, refusals: peers.refusals, metrics: { await Self.metrics(of: media, peers) }), report: report)
   }
 
   deinit {
@@ -229,6 +229,9 @@ public final class Broadcast: Sendable {
 
   /// Requests a key frame for all viewers.
   public func requestKeyFrame() { media.video.requestKeyFrame() }
+
+  /// Requests a key frame for the recorders. Viewers with the same encoding get it, too.
+  package func requestRecordedKeyFrame() { media.video.requestRecordedKeyFrame() }
 
   /// Changes what is preserved when bandwidth is short.
   public func setContentHint(_ hint: ContentHint) { media.video.setContentHint(hint) }
@@ -331,6 +334,9 @@ public enum BroadcastEvent: Sendable {
   /// A viewer's offer was answered, and no connection came about, for this reason.
   /// - Parameter from: the address from which it asked.
   case viewerFailed(id: String, from: String, EndReason)
+  /// A viewer's offer was answered some seconds ago, and it is not connected: the most likely cause in a few words, and
+  /// sentences with the remedy.
+  case viewerDelayed(id: String, from: String, cause: String, sentence: String)
   /// The quality is reduced because bandwidth or processor time is short; nil: no longer.
   case qualityLimited(QualityLimitation?)
   /// The source changed its size; viewers follow by themselves.

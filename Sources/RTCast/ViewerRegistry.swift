@@ -1,4 +1,5 @@
 import RTCEngine
+import RTCICE
 import RTCPeer
 import RTCPrimitives
 import RTCSignaling
@@ -24,6 +25,8 @@ final class ViewerRegistry: WHEPSessions {
     var page = PageChannels()
     /// Counts refusals.
     var refusals: RefusalCounts
+    /// Figures for Prometheus.
+    var metrics: @Sendable () async -> [CastMetric] = { [] }
   }
 
   typealias Change = (inout PeerConnection.Configuration) -> Void
@@ -45,6 +48,9 @@ final class ViewerRegistry: WHEPSessions {
   private let viewers = Mutex<[String: Viewer]>([:])
   /// Places taken by offers that wait for their answers.
   private let arriving = Mutex<[ClientNetwork: Int]>([:])
+  /// The reasons why sessions that have ended had no connection, the latest last.
+  private let diagnoses = Mutex<[(id: String, sentence: String)]>([])
+  private static let diagnosesKept = 32
   /// The stream has ended: no viewer is admitted any more.
   private let isOver = Atomic(false)
 
@@ -147,11 +153,31 @@ final class ViewerRegistry: WHEPSessions {
   private func enter(
     _ connection: PeerConnection, _ description: String, _ generation: ICEGeneration, from remote: String
   ) -> WHEPAnswer {
+    let delay = ViewerDelay(of: connection, from: remote, report)
     follow(
-      connection, generation, for: ClientNetwork(remote),
+      connection, generation, for: ClientNetwork(remote), delay: delay,
       onFailure: { [report] in report(.viewerFailed(id: connection.id, from: remote, $0)) },
       onEnd: { [report] in report(.viewerLeft(id: connection.id, $0)) })
     return WHEPAnswer(id: connection.id, answer: description, etag: generation.etag)
+  }
+
+  func diagnosis(of id: String, checks: ViewerChecks) async -> String? {
+    guard let viewer = viewers.withLock({ $0[id] }) else {
+      return diagnoses.withLock { $0.first { $0.id == id }?.sentence }
+    }
+    guard !viewer.isConnected else { return nil }
+    let counts = ConnectionDiagnosis.Checks(sent: checks.sent, answered: checks.answered, received: checks.received)
+    return await viewer.connection.diagnosis(viewer: counts)?.sentence
+  }
+
+  /// Keeps the reason why a session had no connection, for its viewer to ask.
+  private func keepDiagnosis(of connection: PeerConnection) async {
+    guard let sentence = await connection.diagnosis()?.sentence else { return }
+    diagnoses.withLock { kept in
+      kept.removeAll { $0.id == connection.id }
+      kept.append((connection.id, sentence))
+      if kept.count > Self.diagnosesKept { kept.removeFirst() }
+    }
   }
 
   private func refuse(_ connection: PeerConnection, _ error: any Error) async -> WHEPRefusal {
@@ -181,7 +207,9 @@ final class ViewerRegistry: WHEPSessions {
   }
 
   func close(id: String) async -> Bool {
-    guard let connection = viewers.withLock({ $0[id]?.connection }) else { return false }
+    guard let viewer = viewers.withLock({ $0[id] }) else { return false }
+    let connection = viewer.connection
+    if !viewer.isConnected { await keepDiagnosis(of: connection) }
     await connection.close()
     // Later requests find no session, even before its end is processed.
     remove(id)
@@ -194,6 +222,8 @@ final class ViewerRegistry: WHEPSessions {
 
   func snapshot() async -> CastSnapshot? { await stream.page.exact?.snapshot() }
 
+  func metrics() async -> [CastMetric] { await stream.metrics() }
+
   // MARK: - Connections
 
   func makeConnection(_ change: Change = { _ in }) -> PeerConnection { stream.makeConnection(change) }
@@ -201,11 +231,13 @@ final class ViewerRegistry: WHEPSessions {
   /// Counts `connection` among the viewers and follows it to its end.
   /// - Parameters:
   ///   - network: whose offer it answers; nil for one that is made without an offer.
+  ///   - delay: reports why there is no connection yet.
   ///   - onFailure: called when no connection could be made.
   ///   - onEnd: called at the end of a connection that was made.
   ///   - onEvent: is handed every event first.
   func follow(
     _ connection: PeerConnection, _ generation: ICEGeneration = ICEGeneration(), for network: ClientNetwork? = nil,
+    delay: ViewerDelay? = nil,
     onFailure: @escaping @Sendable (EndReason) -> Void = { _ in },
     onEnd: @escaping @Sendable (EndReason) -> Void = { _ in },
     onEvent: @escaping @Sendable (PeerConnectionEvent) async -> Void = { _ in }
@@ -226,14 +258,22 @@ final class ViewerRegistry: WHEPSessions {
         case .stateChanged(.connected):
           if !wasConnected { report(.viewerJoined(id: connection.id)) }
           wasConnected = true
+          delay?.end()
           setConnected(true, connection.id)
         case .stateChanged(.disconnected): setConnected(false, connection.id)
         case .stateChanged(.ended(let why)): reason = why
         default: break
         }
       }
+      if !wasConnected { await keepDiagnosis(of: connection) }
       remove(connection.id)
-      if wasConnected { onEnd(reason) } else if !reason.isGoodbye { onFailure(reason) }
+      if wasConnected {
+        onEnd(reason)
+      } else if !reason.isGoodbye {
+        await delay?.tell()
+        onFailure(reason)
+      }
+      delay?.end()
     }
     viewers.withLock { $0[connection.id]?.task = task }
   }

@@ -1,4 +1,5 @@
 package import ArgumentParser
+import Glibc
 import RTCCaptureFile
 import RTCIsolation
 import RTCast
@@ -105,13 +106,15 @@ package struct Rtcast: AsyncParsableCommand {
   package static func confinedCommand(commit: String) -> any ParsableCommand {
     Terminal.prepare()
     ProgramVersion.tell(commit: commit)
+    Journal.find()
     ServiceNotifier.find()
     if let sentence = unknownCommand(in: Array(CommandLine.arguments.dropFirst())) {
       Terminal.complain(sentence)
       exit(withError: ExitStatus.usage.code)
     }
     do {
-      let command = try parsed(Array(CommandLine.arguments.dropFirst()))
+      let words = Array(CommandLine.arguments.dropFirst())
+      let command = try OverviewCommand.isMeant(by: words) ? OverviewCommand.parse([]) : configured(words)
       ProgramSandbox.enter(for: command)
       return command
     } catch {
@@ -122,6 +125,25 @@ package struct Rtcast: AsyncParsableCommand {
   /// Reads the words of a command line, without the program's name.
   package static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
     try parseAsRoot(ControlPlace.normalized(arguments))
+  }
+
+  /// Reads a command line with the options that configuration files state. If these do not fit, the file is at fault.
+  private static func configured(_ arguments: [String]) throws -> any ParsableCommand {
+    let options = ConfigurationFiles.current.options(for: arguments, hasSockets: ServiceNotifier.hasSockets) { name in
+      getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+    guard !options.isEmpty, let command = arguments.first else { return try parsed(arguments) }
+    func read(with words: [String]) throws -> any ParsableCommand {
+      try Self.parsed([command] + words + arguments.dropFirst())
+    }
+    do { return try read(with: options.flatMap(\.words)) } catch {
+      let plain = try Self.parsed(arguments)
+      // The command line asks for help, which has no options.
+      guard plain is any ConfinedCommand else { return plain }
+      let culprit = options.first { (try? read(with: $0.words)) == nil }
+      let place = culprit.map { "\($0.origin): \($0.key) is refused" } ?? options.map(\.origin).joined(separator: "; ")
+      throw ValidationError("In the configuration \(place): \(message(for: error))")
+    }
   }
 
   /// Does what the command line asks for, and ends the process when it fails.

@@ -71,9 +71,9 @@ def test_every_cast_has_a_secret_of_its_own_on_loopback_too(cast, browser):
     other.close()
 
 
-def test_a_cast_has_no_hub_and_no_figures(cast):
+def test_a_cast_has_no_hub(cast):
     event = cast(*CAST).listening()
-    for path in ("/hub", "/peerjs", "/skyrtc", "/metrics", "/peerjs/id", "/whip/x"):
+    for path in ("/hub", "/peerjs", "/skyrtc", "/peerjs/id", "/whip/x"):
         assert ask(urljoin(event["url"], path), token=event["token"])[0] == 404, path
 
 

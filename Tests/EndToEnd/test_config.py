@@ -48,6 +48,35 @@ def test_the_token_is_for_our_own_servers_alone(cast, configure):
     assert cast(*CAST, env={**env, "RTCAST_TOKEN": "of-the-environment"}).listening()["token"] == "of-the-environment"
 
 
+def test_options_of_units_come_from_the_file(cast, configure, tmp_path):
+    (tmp_path / "token").write_text("configured-secret\n")
+    (tmp_path / "token").chmod(0o600)
+    state = tmp_path / "state"
+    env = configure({"listen": "127.0.0.1:0", "tls": True, "tokenFile": str(tmp_path / "token"), "control": f"unix:{tmp_path}/talk.sock",
+                     "record": str(tmp_path / "talk.mkv"), "stateFolder": str(state)})
+    rtcast = cast(*CAST, env={**env, "XDG_STATE_HOME": ""})
+    event = rtcast.listening()
+    assert event["url"].startswith("https://127.0.0.1:") and event["token"] == "configured-secret"
+    assert run("ctl", "--socket", str(tmp_path / "talk.sock"), "stop", env=env)[0] == 0
+    assert rtcast.wait() == 0 and (tmp_path / "talk.mkv").stat().st_size > 0
+    assert any(path.suffix == ".pem" for path in state.iterdir()), list(state.iterdir())
+    rtcast = cast(*CAST, "--listen", "127.0.0.1:0", "--token", "other-secret", "--tls", "--record", str(tmp_path / "other.mkv"), env=env)
+    assert rtcast.listening()["token"] == "other-secret", "the command line counts before the file"
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("text, words", [
+    ('{\n"listen": "nowhere"}', ["line 2: listen is refused", "nowhere"]), ('{"lisen": 1}', ["line 1", "is listen meant?"]),
+    ('{"tls": 1}', ["tls must be true or false"]), ('{"tls": true,\n"tlsCert": "a"}', ["config.json, line", "--tls-cert"]),
+])
+def test_an_option_that_is_wrong_is_named_with_its_line(configure, text, words):
+    code, out, err = run("serve", env=configure(text))
+    assert code == 64 and "rtcast/config.json" in err, (code, out, err)
+    for word in words:
+        assert word in err, (word, err)
+    assert run("serve", "--help", env=configure(text))[0] == 0
+
+
 @pytest.mark.quick
 def test_config_says_where_each_value_comes_from(configure, tmp_path):
     env = configure('{\n  "fps": 7,\n  "token": "secret-secret",\n  "video": {\n    "maxBitrate": 3000000 }\n}\n')
@@ -58,6 +87,7 @@ def test_config_says_where_each_value_comes_from(configure, tmp_path):
     assert found["video.maxBitrate"]["value"] == "3000000" and found["video.maxBitrate"]["line"] == 5
     assert found["iceServers"]["origin"] == "RTCAST_ICE_SERVERS"
     assert found["codec"]["origin"] == "default" and found["codec"]["line"] is None
+    assert found["listen"]["origin"] == "default" and found["stateFolder"]["origin"] == "XDG_STATE_HOME"
     found = settings(env, "--preset", "lan")
     assert found["fps"]["value"] == "30" and found["fps"]["origin"] == "preset lan"
     code, out, _ = run("config", env=env)

@@ -1,7 +1,9 @@
-"""What scripts/package makes, of the program under test: the files, the judgement of Debian's tools, and a tarball that runs anywhere.
-scripts/package-test installs it in bare systems."""
+"""The packages and the release that are made of the program under test: the files, the judgement of Debian's tools, a tarball that runs
+anywhere, checksums and signatures. scripts/package-test installs the package in bare systems."""
 
+import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -91,3 +93,83 @@ def test_the_tarball_runs_in_any_folder(made, tmp_path):
     (top / "share/rtcast/presets/mine.json").write_text('{"fps": 7}')
     events = told(top / "bin/rtcast", "test", "--preset", "mine", "--duration", "1", "--json", cwd="/")
     assert '"fps":7' in events
+
+
+def release(folder, *options, **environment):
+    return subprocess.run([ROOT / "scripts/release", "--program", BINARY, "--level", "0", "--out", folder, *options, "rtcast"],
+                          capture_output=True, text=True, env={**os.environ, **environment})
+
+
+@pytest.fixture(scope="module")
+def signed(tmp_path_factory):
+    """Two releases of the same commit, in the folders `one` and `other`, and the key that signed them."""
+    work = tmp_path_factory.mktemp("releases")
+    told("openssl", "genpkey", "-algorithm", "ed25519", "-out", work / "key.pem")
+    for name in ("one", "other"):
+        done = release(work / name, "--dry-run", "--pem", work / "key.pem")
+        assert done.returncode == 0, done.stderr
+    return work
+
+
+def test_two_releases_of_a_commit_are_the_same(signed):
+    names = sorted(path.name for path in (signed / "one").iterdir())
+    assert len(names) == 7 and names == sorted(path.name for path in (signed / "other").iterdir())
+    for name in names:
+        assert (signed / "one" / name).read_bytes() == (signed / "other" / name).read_bytes(), name
+
+
+def test_a_release_is_checked_by_its_sums_and_signature(signed):
+    folder = signed / "one"
+    told("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=folder)
+    listed = {line.split()[1] for line in (folder / "SHA256SUMS").read_text().splitlines()}
+    assert listed == {path.name for path in folder.iterdir()} - {"SHA256SUMS", "SHA256SUMS.sig"}
+    told("openssl", "pkey", "-in", signed / "key.pem", "-pubout", "-out", signed / "public.pem")
+    # The command is that of the notes.
+    [line] = [line.strip() for line in (folder / "NOTES.md").read_text().splitlines() if "openssl" in line]
+    words = [str(signed / "public.pem") if word == "KEY.pem" else word for word in line.split()]
+    told(*words, cwd=folder)
+    (signed / "changed").write_text((folder / "SHA256SUMS").read_text().replace("a", "b"))
+    words[words.index("SHA256SUMS")] = str(signed / "changed")
+    assert subprocess.run(words, cwd=folder, capture_output=True).returncode != 0
+
+
+def test_the_bill_of_materials_is_that_of_the_packaged_program(signed, tmp_path):
+    [deb] = (signed / "one").glob("*.deb")
+    told("dpkg-deb", "-x", deb, tmp_path)
+    [bill] = (json.loads(path.read_text()) for path in (signed / "one").glob("*.cdx.json"))
+    program = bill["metadata"]["component"]
+    assert program["hashes"] == [{"alg": "SHA-256", "content": hashlib.sha256((tmp_path / "usr/bin/rtcast").read_bytes()).hexdigest()}]
+    assert {"swift-nio", "libssl3", "libvpx-dev", "libavcodec-dev"} <= {component["name"] for component in bill["components"]}
+
+
+def test_the_notes_are_the_newest_section_of_the_changelog(signed):
+    said = (signed / "one/NOTES.md").read_text()
+    sections = re.split(r"(?m)^## .*\n", (ROOT / "CHANGELOG.md").read_text())
+    assert sections[1].strip() in said and sections[2].strip() not in said
+    [deb] = (signed / "one").glob("*.deb")
+    assert f"| `{deb.name}` | Debian package |" in said
+
+
+@needs("gpg")
+def test_gpg_signs_a_release(tmp_path):
+    home = tmp_path / "gpg"
+    home.mkdir(mode=0o700)
+    environment = {"GNUPGHOME": str(home)}
+    told("gpg", "--batch", "--passphrase", "", "--quick-generate-key", "tests@localhost", "ed25519", "sign", env={**os.environ, **environment})
+    try:
+        done = release(tmp_path / "out", "--dry-run", "--gpg", "tests@localhost", **environment)
+        assert done.returncode == 0, done.stderr
+        told("gpg", "--batch", "--verify", "SHA256SUMS.asc", "SHA256SUMS", cwd=tmp_path / "out", env={**os.environ, **environment})
+    finally:
+        subprocess.run(["gpgconf", "--kill", "all"], env={**os.environ, **environment})
+
+
+def test_a_release_that_is_not_ready_is_refused_with_the_remedy(tmp_path):
+    unsigned = release(tmp_path / "out")
+    assert unsigned.returncode == 64 and "--gpg KEY or --pem FILE" in unsigned.stderr
+    missing = release(tmp_path / "out", "--pem", tmp_path / "none.pem")
+    assert missing.returncode == 66 and "none.pem" in missing.stderr
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/letter").write_text("mine")
+    other = release(tmp_path / "mine", "--dry-run")
+    assert other.returncode == 73 and (tmp_path / "mine/letter").exists()

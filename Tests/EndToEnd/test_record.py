@@ -52,6 +52,25 @@ def test_a_file_that_is_passed_through_is_recorded_frame_by_frame(name, kind, ca
     assert abs(pace(path) / 30 - 1) < 0.02
 
 
+@pytest.mark.parametrize("kind, sound", [("vp9", "opus"), ("h264", "aac")])
+def test_a_file_with_a_single_key_frame_is_recorded_from_its_first_picture(kind, sound, cast, clips, tmp_path):
+    path = tmp_path / "whole.mkv"
+    source = clips.numbered(f"one-key-frame.{'webm' if kind == 'vp9' else 'mp4'}", codec=kind, sound=sound, seconds=3, keyframe_every=1000)
+    rtcast = cast("file", source, "--copy", "--record", str(path))   # without viewers
+    assert rtcast.wait(20) == 0
+    assert streams(path)[0] == {"video": kind, "audio": "opus"}
+    assert clip.numbers(path) == list(range(90))
+
+
+def test_a_cast_of_sound_alone_is_recorded(cast, clips, tmp_path):
+    path = tmp_path / "sound.mkv"
+    rtcast = cast("file", clips.sound_only("two-seconds.flac", seconds=2), "--record", str(path))
+    assert rtcast.wait(20) == 0
+    assert streams(path)[0] == {"audio": "opus"}
+    sound = clip.packets(path, "a:0")
+    assert 1.8 < sound[-1][0] - sound[0][0] < 2.2
+
+
 @pytest.mark.parametrize("name", ["killed.mkv", "killed.webm", "killed.mp4"])
 def test_a_cast_that_is_killed_leaves_a_file_that_plays(name, cast, clips, browser, tmp_path):
     path = tmp_path / name

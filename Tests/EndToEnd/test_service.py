@@ -349,6 +349,73 @@ def test_a_line_in_the_journal_has_a_priority():
         assert lines.readline().startswith("<4>The service manager's socket /none")
 
 
+class Journal:
+    """The journal's end of its native protocol."""
+
+    def __init__(self, folder):
+        self.path = str(folder / "journal")
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(self.path)
+
+    def wait(self, beginning, timeout=20):
+        """The fields of the next entry whose message begins so."""
+        deadline, seen = time.monotonic() + timeout, []
+        while True:
+            self.socket.settimeout(max(0.01, deadline - time.monotonic()))
+            try:
+                data = self.socket.recv(65_536)
+            except TimeoutError:
+                raise AssertionError(f"no {beginning!r} within {timeout} s; {seen}") from None
+            fields = {}
+            while data:
+                line, _, data = data.partition(b"\n")
+                name, sign, value = line.partition(b"=")
+                if not sign:
+                    count = struct.unpack("<Q", data[:8])[0]
+                    value, data = data[8:8 + count], data[9 + count:]
+                fields[name.decode()] = value.decode()
+            seen.append(fields)
+            if fields["MESSAGE"].startswith(beginning):
+                return fields
+
+
+def test_the_journal_gets_entries_with_fields(cast, tmp_path):
+    journal = Journal(tmp_path)
+    read, write = os.pipe()
+    stream = os.fstat(write)
+    env = {**surroundings(), "JOURNAL_STREAM": f"{stream.st_dev}:{stream.st_ino}", "RTCAST_JOURNAL_SOCKET": journal.path}
+    process = subprocess.Popen([BINARY, "test", "--pattern", "clock", "--json"], stderr=write, stdout=subprocess.PIPE, env=env, text=True)
+    os.close(write)
+    try:
+        url = next(event["url"] for event in map(json.loads, process.stdout) if event["event"] == "listening")
+        viewer = cast("watch", url, "--no-window")
+        joined = journal.wait("A viewer joined.")
+        assert joined["PRIORITY"] == "6" and joined["SYSLOG_IDENTIFIER"] == "rtcast" and joined["VIEWER"]
+        viewer.stop()
+        left = journal.wait("A viewer left.")
+        assert left["VIEWER"] == joined["VIEWER"] and left["REASON"]
+    finally:
+        process.terminate()
+        process.wait(10)
+    with os.fdopen(read) as lines:
+        assert lines.read() == "", "each line is in one place"
+
+
+def test_a_journal_that_does_not_take_an_entry_gets_a_line(tmp_path):
+    """The socket is there, and nobody reads it any more."""
+    journal = Journal(tmp_path)
+    read, write = os.pipe()
+    stream = os.fstat(write)
+    env = {**surroundings(), "JOURNAL_STREAM": f"{stream.st_dev}:{stream.st_ino}", "RTCAST_JOURNAL_SOCKET": journal.path}
+    journal.socket.close()
+    process = subprocess.Popen([BINARY, "test", "--pattern", "clock", "--json", "--control", "unix:/etc/hostname"], stderr=write,
+                               stdout=subprocess.DEVNULL, env=env)
+    os.close(write)
+    with os.fdopen(read) as lines:
+        assert lines.readline().startswith("<3>The socket /etc/hostname cannot be made")
+    assert process.wait(20) == 69
+
+
 def test_without_a_service_manager_a_hang_up_ends_the_program(cast):
     hub = cast("serve", "--listen", "127.0.0.1:0")
     hub.listening()

@@ -33,6 +33,69 @@ struct LauncherTests {
     ] { #expect(!output.covers(path), "\(path)") }
     let single = LauncherDuties.Output(path: "a/rates.jsonl", flags: 0, mode: 0)
     #expect(single.covers("a/rates.jsonl") && !single.covers("a/rates-2.jsonl"))
+    let series = LauncherDuties.Output(path: "a/talk.mkv", flags: 0, mode: 0, isSeries: true)
+    #expect(series.covers("a/talk-0001.mkv") && !series.covers("a/talk.mkv"))
+  }
+
+  @Test func `the newest of numbered files is found among others`() throws {
+    let folder = try #require(Self.folder())
+    let names = [
+      "talk-0003.mkv", "talk-0012.mkv", "talk-0099.webm", "talk-x.mkv", "talk-1234567.mkv", "talks-0044.mkv",
+    ]
+    defer {
+      for name in names { unlink("\(folder)/\(name)") }
+      rmdir(folder)
+    }
+    let files = try #require(NumberedFiles(following: folder + "/talk.mkv"))
+    #expect(files.newest == 0)
+    for name in names { close(open("\(folder)/\(name)", O_WRONLY | O_CREAT, 0o600)) }
+    #expect(files.newest == 12)
+    #expect(NumberedFiles(following: "/no/such/folder/talk.mkv")?.newest == 0)
+    #expect(NumberedFiles(following: "talk") == nil)
+  }
+
+  @Test func `the file with keys is the named one, else the newest of this user that is not empty`() throws {
+    let folder = try #require(Self.folder())
+    defer {
+      for name in ["named", "xauth_a", "xauth_b", "xauth_lock", "other"] { unlink("\(folder)/\(name)") }
+      rmdir(folder)
+    }
+    func write(_ name: String, _ text: String, changed: Int) {
+      let file = open("\(folder)/\(name)", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+      _ = Glibc.write(file, text, text.utf8.count)
+      let time = timespec(tv_sec: changed, tv_nsec: 0)
+      futimens(file, [time, time])
+      close(file)
+    }
+    let choice = FileChoice(
+      first: folder + "/named",
+      others: [
+        FileChoice.Pattern(folder: folder + "/none", beginning: ""),
+        FileChoice.Pattern(folder: folder, beginning: "xauth_"),
+      ])
+    func chosen() -> String? {
+      let file = choice.open()
+      guard file >= 0 else { return nil }
+      defer { close(file) }
+      var bytes = [UInt8](repeating: 0, count: 100)
+      let count = read(file, &bytes, 100)
+      return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    }
+    #expect(chosen() == nil)
+    write("other", "other", changed: 4_000)
+    write("xauth_lock", "", changed: 3_000)
+    #expect(chosen() == nil)
+    write("xauth_a", "a", changed: 2_000)
+    write("xauth_b", "b", changed: 1_000)
+    #expect(chosen() == "a")
+    write("xauth_b", "new", changed: 2_500)
+    #expect(chosen() == "new")
+    write("named", "named", changed: 500)
+    #expect(chosen() == "named")
+    unlink(folder + "/named")
+    mkdir(folder + "/named", 0o700)
+    #expect(chosen() == "new", "a folder is no file")
+    rmdir(folder + "/named")
   }
 
   /// The program beside the one that runs the tests.

@@ -3,13 +3,26 @@ import Testing
 
 @Suite struct HTTPReplyTests {
   @Test func `an opened session is named by its location`() {
-    let reply = HTTPReply.opened(WHEPAnswer(id: "abc", answer: "v=0\r\n", etag: "1"), at: .whep)
+    let reply = HTTPReply.opened(WHEPAnswer(id: "abc", answer: "v=0\r\n", etag: "1"), at: .whep, path: "/whep")
     #expect(reply.status == 201)
-    #expect(reply.first("location") == "/whep/session/abc")
+    #expect(reply.first("location") == "whep/session/abc")
     #expect(reply.first("etag") == "\"1\"")
     #expect(reply.first("content-type") == "application/sdp")
     #expect(reply.first("accept-patch") == "application/trickle-ice-sdpfrag")
     #expect(reply.body == Array("v=0\r\n".utf8))
+  }
+
+  @Test(arguments: [
+    ("/whep", SignalingDoor.whep, "/whep/session/x"), ("/whep/", .whep, "/whep/session/x"),
+    ("/whep/talk", .whep, "/whep/session/x"), ("/whip/a%20b", .whip, "/whip/session/x"),
+    ("/whep/session", .whep, "/whep/session/x"),
+  ]) func `a location leads from each request to the session`(path: String, door: SignalingDoor, session: String) throws
+  {
+    let location = HTTPReply.opened(WHEPAnswer(id: "x", answer: "", etag: "1"), at: door, path: path).first("location")
+    for prefix in ["", "/cast", "/a/b"] {
+      let request = try #require(WebAddress("https://lab.example\(prefix)\(path)"))
+      #expect(request.resolving(try #require(location))?.target == prefix + session)
+    }
   }
 
   @Test func `a patch answers with a fragment only after a restart`() {

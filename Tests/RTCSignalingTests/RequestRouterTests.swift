@@ -38,18 +38,18 @@ import Testing
   func `a page is compressed for those who say that they take it`(accepted: String?, isCompressed: Bool) {
     var head = head("GET", "/")
     head.acceptEncoding = accepted
-    #expect(open.judge(head) == .page(PageRequest(host: "127.0.0.1:8080", acceptsGzip: isCompressed)))
+    #expect(open.judge(head) == .page(PageRequest(hosts: ["127.0.0.1:8080"], acceptsGzip: isCompressed)))
   }
 
   @Test func `what a browser has of a page is told by its tags`() {
     var head = head("GET", "/")
     head.ifNoneMatch = "W/\"abc-gzip\", \"def\""
-    #expect(open.judge(head) == .page(PageRequest(host: "127.0.0.1:8080", knownTags: ["abc-gzip", "def"])))
+    #expect(open.judge(head) == .page(PageRequest(hosts: ["127.0.0.1:8080"], knownTags: ["abc-gzip", "def"])))
   }
 
   @Test func `each resource has its verdict`() {
-    #expect(open.judge(head("GET", "/")) == .page(PageRequest(host: "127.0.0.1:8080")))
-    #expect(open.judge(head("HEAD", "/?token=x#y")) == .page(PageRequest(host: "127.0.0.1:8080")))
+    #expect(open.judge(head("GET", "/")) == .page(PageRequest(hosts: ["127.0.0.1:8080"])))
+    #expect(open.judge(head("HEAD", "/?token=x#y")) == .page(PageRequest(hosts: ["127.0.0.1:8080"])))
     #expect(open.judge(head("GET", "/health")) == .health(detail: true))
     #expect(open.judge(head("GET", "/snapshot.webp")) == .snapshot(by: .everybody))
     #expect(open.judge(head("POST", "/whep", type: "application/sdp")) == .open(.whep, stream: nil, by: .everybody))
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test func `a token guards the cast but not the page`() {
-    #expect(locked.judge(head("GET", "/")) == .page(PageRequest(host: "127.0.0.1:8080")))
+    #expect(locked.judge(head("GET", "/")) == .page(PageRequest(hosts: ["127.0.0.1:8080"])))
     #expect(locked.judge(head("GET", "/health")) == .health(detail: false))
     #expect(locked.judge(head("GET", "/health", authorization: "Bearer sesame")) == .health(detail: true))
     for request in [
@@ -123,7 +123,7 @@ import Testing
     "127.0.0.1", "127.0.0.1:80", "localhost:80", "LocalHost", "[::1]:80", "192.168.0.1:80", "cast.example:443",
   ]) func `a loopback server knows itself by address and as localhost`(host: String) {
     let desk = RequestRouter(listen: .loopback, gate: .open(), hostNames: ["cast.example"])
-    #expect(desk.judge(head("GET", "/", host: host)) == .page(PageRequest(host: host)))
+    #expect(desk.judge(head("GET", "/", host: host)) == .page(PageRequest(hosts: [host])))
   }
 
   @Test(arguments: [
@@ -144,11 +144,11 @@ import Testing
     let listen = try ListenAddress(parsing: ":80")
     let request = head("GET", "/", host: "my.machine.example")
     let locked = RequestRouter(listen: listen, gate: .fresh())
-    #expect(locked.judge(request) == .page(PageRequest(host: "my.machine.example")))
+    #expect(locked.judge(request) == .page(PageRequest(hosts: ["my.machine.example"])))
     let open = RequestRouter(listen: listen, gate: .open())
     #expect(status(open.judge(request)) == 403, "whoever owns the name could point it here")
     let named = RequestRouter(listen: listen, gate: .open(), hostNames: ["my.machine.example"])
-    #expect(named.judge(request) == .page(PageRequest(host: "my.machine.example")))
+    #expect(named.judge(request) == .page(PageRequest(hosts: ["my.machine.example"])))
   }
 
   @Test func `without a token other sites cannot watch through a visitor's browser`() {
@@ -208,7 +208,8 @@ import Testing
     ("/topsecrettopsecret/peers", "/…/peers"), ("/topsecrettopsecret/id", "/…/id"), ("/?token=topsecret", "/"),
     ("/topsecret", "/…"), ("/watch/topsecret", "/…"), ("/whep/session/topsecret", "/whep/session/…"),
     ("/whip/talk?topsecret", "/whip/talk"), ("/hub#topsecret", "/hub"), ("topsecret", "/…"),
-    ("/snapshot.webp", "/snapshot.webp"),
+    ("/snapshot.webp", "/snapshot.webp"), ("/snapshot/talk?width=topsecret", "/snapshot/talk"),
+    ("/pick/picture/topsecret", "/pick/picture/…"), ("/pick/topsecret", "/…"),
   ]) func `B7: a log names known paths only`(target: String, told: String) {
     #expect(head("GET", target).publicPath == told)
   }
@@ -222,6 +223,48 @@ import Testing
       status(router.judge(head("POST", path, authorization: "Bearer " + token, type: "application/sdp")))
     }
     #expect(ask("/whep/talk") == nil && ask("/whep/other") == 403 && ask("/whep") == 403)
+  }
+
+  @Test func `still pictures of streams need the right to watch, and a link for one stream gives no other`() throws {
+    let secret = try #require(AccessToken("sesame"))
+    let hub = RequestRouter(
+      listen: .loopback, gate: AccessGate(secret: secret), hasHub: true, takesPublications: true)
+    let token = SignedLink(.watch, issued: 1_700_000_000, stream: "talk").signed(with: secret)
+    let ask = { (path: String, token: String?) in
+      status(hub.judge(head("GET", path, authorization: token.map { "Bearer " + $0 })))
+    }
+    #expect(ask("/wall", nil) == nil)
+    #expect(ask("/streams", nil) == 401 && ask("/streams", token) == nil)
+    #expect(ask("/snapshot/talk", nil) == 401 && ask("/snapshot/talk", token) == nil)
+    #expect(ask("/snapshot/other", token) == 403 && ask("/snapshot/other", "sesame") == nil)
+    #expect(ask("/streams", SignedLink(.publish, issued: 1_700_000_000).signed(with: secret)) == 403)
+    for path in ["/wall", "/streams", "/snapshot/talk"] {
+      #expect(status(locked.judge(head("GET", path, authorization: "Bearer sesame"))) == 404, "a cast has no \(path)")
+    }
+  }
+
+  @Test func `only the caster's own secret picks a source`() throws {
+    let secret = try #require(AccessToken("sesame"))
+    let desk = RequestRouter(listen: .loopback, gate: AccessGate(secret: secret), hasPicker: true)
+    let ask = { (method: String, path: String, token: String?) in
+      desk.judge(head(method, path, authorization: token.map { "Bearer " + $0 }))
+    }
+    let ways = [("GET", "/pick/state"), ("GET", "/pick/picture/window-a1"), ("POST", "/pick/choice")]
+    for (method, path) in ways {
+      #expect(status(ask(method, path, nil)) == 401 && status(ask(method, path, "wrong")) == 401)
+      #expect(status(ask(method, path, "sesame")) == nil)
+      for right in AccessRight.allCases {
+        let link = SignedLink(right, issued: 1_700_000_000).signed(with: secret)
+        #expect(status(ask(method, path, link)) == 403, "a link for \(right.rawValue)")
+      }
+      #expect(status(locked.judge(head(method, path, authorization: "Bearer sesame"))) == 404)
+    }
+    #expect(ask("GET", "/pick/picture/window-a1", "sesame") == .pick(.picture(id: "window-a1"), known: []))
+    for path in [
+      "/pick/picture/", "/pick/picture/a%2Fb", "/pick/picture/" + String(repeating: "a", count: 65), "/pick/x",
+    ] {
+      #expect(status(ask("GET", path, "sesame")) == 404)
+    }
   }
 
   @Test(arguments: ["/whep/%C2%85", "/whep/%E2%80%AE", "/whep/%E2%80%8B", "/whep/%EE%80%80", "/whep/%1B"])

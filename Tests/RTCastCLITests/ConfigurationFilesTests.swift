@@ -68,6 +68,51 @@ import rtcast_cli
   }
 
   @Test func `every key has a default`() {
-    #expect(Set(SettingOrigins.defaults.map(\.key)) == Set(Preset.keys).subtracting(["title", "description"]))
+    let keys = Set(Preset.keys).subtracting(["title", "description"]).union(ConfiguredOption.keys)
+    #expect(Set(SettingOrigins.defaults.map(\.key)) == keys)
+  }
+
+  /// The words that the files add to a command line.
+  private func added(
+    _ files: ConfigurationFiles, to arguments: String..., hasSockets: Bool = false, variables: [String: String] = [:]
+  ) -> [String] {
+    files.options(for: arguments, hasSockets: hasSockets) { variables[$0] }.flatMap(\.words)
+  }
+
+  @Test func `options of the files are for the commands that have them, and the command line counts before`() throws {
+    let files = try files(
+      #"{"listen": "0.0.0.0:8090", "tls": true, "wait": true, "hostName": ["a.example", "b.example"], "fps": 5}"#,
+      #"{"listen": "0.0.0.0:1", "tokens": "/etc/names", "tokenFile": "/etc/token", "tls": false}"#)
+    let viewers = [
+      "--listen=0.0.0.0:8090", "--tls", "--host-name=a.example", "--host-name=b.example", "--token-file=/etc/token",
+    ]
+    #expect(Set(added(files, to: "screen")) == Set(viewers + ["--wait"]))
+    #expect(Set(added(files, to: "test", "--fps", "5")) == Set(viewers))
+    #expect(Set(added(files, to: "serve")) == Set(viewers + ["--tokens=/etc/names"]))
+    #expect(added(files, to: "watch", "http://a.example/").isEmpty && added(files, to: "call", "alice").isEmpty)
+    #expect(added(files, to: "screen", "--to", "alice") == ["--wait"], "nobody connects here")
+    #expect(!added(files, to: "test", "--listen", "127.0.0.1:1").contains { $0.hasPrefix("--listen") })
+    #expect(!added(files, to: "test", "--listen=127.0.0.1:1").contains { $0.hasPrefix("--listen") })
+    #expect(!added(files, to: "test", "--tls-cert", "a", "--tls-key", "b").contains("--tls"))
+    #expect(!added(files, to: "serve", "--open").contains { $0.hasPrefix("--token") })
+    #expect(!added(files, to: "serve", hasSockets: true).contains { $0.hasPrefix("--listen") })
+    let variables = ["RTCAST_TOKEN": "secret"]
+    #expect(!added(files, to: "test", variables: variables).contains { $0.hasPrefix("--token-file") })
+    #expect(added(files, to: "screen", "--", "--listen=x").contains("--listen=0.0.0.0:8090"), "that is no option")
+  }
+
+  @Test(arguments: [
+    ("{\n\"lisen\": \"a\"}", "line 2: lisen is unknown; is listen meant?"),
+    ("{\"listen\": 8080}", "line 1: listen must be a text in quotation marks, not a number"),
+    ("{\"tls\": \"yes\"}", "tls must be true or false, not a text"),
+    ("{\"hostName\": [\"a\", 5]}", "hostName must be a list of texts"),
+    ("{\"stateFolder\": \"here\"}", "stateFolder must be the path of a folder that begins with /"),
+  ]) func `an option of the wrong kind is named with its line`(text: String, words: String) throws {
+    let error = #expect(throws: PresetError.self) { try files(text) }
+    #expect(error?.sentence.contains(words) == true, "\(error?.sentence ?? "")")
+  }
+
+  @Test func `presets have no options`() {
+    #expect(throws: PresetError.self) { try Preset(json: #"{"listen": "127.0.0.1:1"}"#.utf8, file: "a.json") }
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import RTCNet
 import Testing
@@ -75,6 +76,29 @@ import rtcast_cli
     #expect(throws: CastFailure.self) { try ControlSocket(at: file) }
     #expect(Self.mode(file) == 0o600)
     unlink(file.path)
+  }
+
+  @Test func `of programs that start in the same instant on a dead socket, exactly one gets the path`() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rtcast-race-\(getpid())").path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let path = try ControlPath(parsing: folder + "/talk.sock", option: "")
+    for _ in 0..<40 {
+      close(try UnixSocket(path: path.path).listen())
+      let sockets = await withTaskGroup(of: ControlSocket?.self) { group in
+        for _ in 0..<4 { group.addTask { try? ControlSocket(at: path) } }
+        return await group.reduce(into: [ControlSocket]()) { all, socket in if let socket { all.append(socket) } }
+      }
+      #expect(sockets.count == 1)
+      for socket in sockets {
+        try socket.start { $0.answer(ControlReply($0.command)) }
+        let client = try Client(path)
+        client.send("{\"command\": \"pause\"}\n")
+        #expect(client.line().contains("\"pause\""), "the one at the path answers")
+        socket.close()
+      }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty, "nothing stays beside it")
+    }
   }
 
   @Test func `a socket that another program made at the path meanwhile stays`() throws {

@@ -53,4 +53,20 @@ import rtcast_cli
     let text = ServiceNotice.status("a\nREADY=1\r\nb").text
     #expect(!text.contains("\n") && !text.contains("\r") && text.hasPrefix("STATUS=a"))
   }
+
+  @Test func `an entry of the journal has fields of its own`() {
+    let entry = JournalEntry("A viewer left.", priority: 6, details: [("viewer", "ab12"), ("reason", "left")])
+    let text = String(decoding: entry.bytes, as: UTF8.self)
+    #expect(
+      text == "MESSAGE=A viewer left.\nPRIORITY=6\nSYSLOG_IDENTIFIER=rtcast\nVIEWER=ab12\nREASON=left\n")
+  }
+
+  @Test func `no value and no name makes another field of the journal`() {
+    let entry = JournalEntry(
+      "a\nPRIORITY=0", priority: 4,
+      details: [("message", "forged"), ("_pid", "1"), ("a b", "c"), ("ü", "d"), ("", "e"), ("stream", "x\ny")])
+    let head = Array("MESSAGE\n".utf8) + [12, 0, 0, 0, 0, 0, 0, 0] + Array("a\nPRIORITY=0\n".utf8)
+    let tail = Array("STREAM\n".utf8) + [3, 0, 0, 0, 0, 0, 0, 0] + Array("x\ny\n".utf8)
+    #expect(entry.bytes == head + Array("PRIORITY=4\nSYSLOG_IDENTIFIER=rtcast\n".utf8) + tail)
+  }
 }

@@ -35,6 +35,14 @@ package final class XvfbDisplay: Sendable {
     throw LaunchFailure()
   }
 
+  /// The server of this display. Returns when it takes connections.
+  package init(number: Int, screen: String = "640x480x24") throws {
+    let arguments = [":\(number)", "-displayfd", "1", "-screen", "0", screen, "-nolisten", "tcp", "-noreset"]
+    server = try TestProcess(["/usr/bin/Xvfb"] + arguments, environment: [])
+    name = ":\(number)"
+    guard server.says() else { throw LaunchFailure() }
+  }
+
   private static func isTaken(_ number: Int) -> Bool {
     let path = "/tmp/.X11-unix/X\(number)"
     guard access(path, F_OK) == 0 else { return false }

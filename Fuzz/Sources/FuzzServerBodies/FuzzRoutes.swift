@@ -12,11 +12,14 @@ public func fuzzRoutes(_ bytes: Span<UInt8>) {
     listen: ListenAddress(host: HostName(setup.contains("l") ? "127.0.0.1" : "0.0.0.0"), port: 8080), gate: gate,
     isSecure: setup.contains("s"), hostNames: setup.contains("n") ? ["cast.example"] : [],
     hasHub: setup.contains("h"), takesPublications: setup.contains("p"),
-    origins: setup.contains("a") ? ["*"] : ["https://friend.example"])
-  let head = RequestHead(
+    origins: setup.contains("a") ? ["*"] : ["https://friend.example"],
+    publicAddress: setup.contains("u") ? try? PublicAddress(parsing: "https://lab.example/cast/") : nil,
+    basePath: setup.contains("b") ? BasePath("/a/b") : nil)
+  let sent = RequestHead(
     method: line(1) ?? "GET", target: line(2) ?? "/", host: line(3), origin: line(4), authorization: line(5),
     contentType: line(6), contentLength: setup.contains("0") ? 0 : nil, ifMatch: line(7), ifNoneMatch: line(8),
     acceptEncoding: line(9), upgrade: line(10), requestedMethod: line(11), client: line(12))
+  let head = router.localized(sent, at: ForwardedPlace(host: line(13)))
   let verdict = router.judge(head, from: "192.0.2.1", now: AccessTime(unix: 1_700_000_000, monotonic: .zero))
   check(verdict, isAllowed: setup.contains("o") || line(5)?.contains(fuzzSecret) == true)
   _ = head.publicPath
@@ -33,7 +36,7 @@ private func check(_ verdict: RequestRouter.Verdict, isAllowed: Bool) {
     precondition(isAllowed)
     precondition(stream.map { (1...128).contains($0.utf8.count) && !$0.contains("/") } ?? true)
     precondition(client.map { (16...64).contains($0.utf8.count) } ?? true)
-  case .patch(_, let id, _), .accept(_, let id), .find(_, let id), .close(_, let id):
+  case .patch(_, let id, _), .accept(_, let id), .find(_, let id, _), .close(_, let id):
     precondition(isAllowed && (1...128).contains(id.utf8.count))
   case .snapshot, .metrics: precondition(isAllowed)
   case .page(let request), .viewer(let request): precondition(request.knownTags.count <= 17)

@@ -44,6 +44,7 @@ extension FuzzTarget {
     FuzzTarget("HTTPHead", longest: 20_000, fuzzHTTPHead),
     FuzzTarget("WebSocket", longest: 4_096, fuzzWebSocket),
     FuzzTarget("Routes", fuzzRoutes),
+    FuzzTarget("Proxy", longest: 4_096, fuzzProxy),
     FuzzTarget("LinkHeaders", fuzzLinkHeaders),
     FuzzTarget("Access", fuzzAccess),
     FuzzTarget("WHIP", fuzzWHIP),

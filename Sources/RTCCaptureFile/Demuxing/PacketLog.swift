@@ -21,8 +21,8 @@ struct PacketLog {
 
   private enum Tap {
     case off
-    /// From the first key frame that is not past.
-    case waiting
+    /// From the first key frame at this media time or later, even if it is past when the tap sees it.
+    case waiting(from: TimeDelta)
     /// After a loss: from the packet that follows the last one.
     case resuming
     case at(Int)
@@ -57,15 +57,17 @@ struct PacketLog {
   }
 
   /// Removes all entries, after a seek.
-  /// - Parameter resumesTap: the same packets are read again, and the tap gets the packets that it has not had.
-  mutating func removeAll(resumesTap: Bool = false) {
+  /// - Parameters:
+  ///   - media: the media time at which the next packets begin.
+  ///   - resumesTap: the same packets are read again, and the tap gets the packets that it has not had.
+  mutating func removeAll(at media: TimeDelta, resumesTap: Bool = false) {
     first = endIndex
     entries.removeAll()
     head = 0
     byteCount = 0
     decodeAt = first
     startsAnew = true
-    if isTapped { tap = resumesTap && lastTapped != nil ? .resuming : .waiting }
+    if isTapped { tap = resumesTap && lastTapped != nil ? .resuming : .waiting(from: media) }
   }
 
   // MARK: - The decoder
@@ -135,19 +137,20 @@ struct PacketLog {
 
   // MARK: - The tap
 
-  mutating func setTapped(_ isTapped: Bool) {
+  /// - Parameter media: the present media time. The clock may go on before the tap looks for its first key frame.
+  mutating func setTapped(_ isTapped: Bool, at media: TimeDelta) {
     guard isTapped != self.isTapped else { return }
-    tap = isTapped ? .waiting : .off
+    tap = isTapped ? .waiting(from: media) : .off
     lastTapped = nil
   }
 
   /// The packet the tap gets next, which may not be due; nil when there is none yet.
-  mutating func nextToTap(from media: TimeDelta) -> DemuxedPacket? {
+  mutating func nextToTap() -> DemuxedPacket? {
     switch tap {
     case .off: return nil
-    case .waiting:
+    case .waiting(let media):
       for number in first..<max(first, endIndex) {
-        guard case .packet(var packet) = self[number], packet.isKeyFrame, packet.time >= media else { continue }
+        guard case .packet(var packet) = self[number], beginsTap(number, from: media) else { continue }
         tap = .at(number)
         packet.startsAfterJump = true
         entries[head + number - first] = .packet(packet)
@@ -188,7 +191,7 @@ struct PacketLog {
       let isComing =
         switch tap {
         case .off: packet.time > media
-        case .waiting: packet.time >= media
+        case .waiting(let start): packet.time >= start
         case .resuming: packet.decodeTime > lastTapped ?? .zero
         case .at(let next): packet.time > media || number >= next
         }
@@ -205,14 +208,21 @@ struct PacketLog {
     if case .at(let number) = tap { keep = min(keep, number) }
     while first < keep, head < entries.count {
       if isTappable, case .packet(let packet) = self[first], packet.decodeTime >= media { break }
+      if case .waiting(let start) = tap, beginsTap(first, from: start) { break }
       dropFirst()
     }
     while byteCount > limit, head < entries.count, isPast(media) {
       if case .at(first) = tap { break }
+      if case .waiting(let start) = tap, beginsTap(first, from: start) { break }
       dropFirst()
       if decodeAt < first { restartDecoder() }
     }
     compact()
+  }
+
+  private func beginsTap(_ number: Int, from start: TimeDelta) -> Bool {
+    guard case .packet(let packet) = self[number] else { return false }
+    return packet.isKeyFrame && packet.time >= start
   }
 
   private func isPacket(_ number: Int, before media: TimeDelta) -> Bool {

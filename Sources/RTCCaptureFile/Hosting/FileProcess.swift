@@ -18,11 +18,9 @@ final class FileProcess {
   /// Packets for one request at most.
   private static let mostPackets = 64
 
-  private let child: ChildProcess
+  private let child: UntrustedChild
   private let bytes: any FileBytes
   private let patience: FileHosts.Patience
-  private var end: ChildEnd?
-  private let segments = SharedSegments(largest: FileHost.largestSegment, most: FileProcess.mostShared)
   private let released = ReleasedPackets()
   private var room: [UInt8] = []
   private var block: [UInt8] = []
@@ -34,73 +32,72 @@ final class FileProcess {
 
   /// Takes over a process that was started.
   init(_ child: ChildProcess, bytes: any FileBytes, patience: FileHosts.Patience) {
-    self.child = child
+    self.child = UntrustedChild(
+      child, segments: SharedSegments(largest: FileHost.largestSegment, most: Self.mostShared))
     self.bytes = bytes
     self.patience = patience
   }
 
-  deinit { finish(within: 0) }
-
   // MARK: - Requests
 
   /// The rights that the process still has; its first message reports them.
-  func whenReady() throws(DecoderChild.Loss) -> Confinement {
+  func whenReady() throws(UntrustedChild.Loss) -> Confinement {
     begin(patience.start)
-    guard case .ready(let confinement) = try next() else { throw lost(nil) }
+    guard case .ready(let confinement) = try next() else { throw child.lost(nil) }
     return confinement
   }
 
   func open(
     wantsAudio: Bool, ending: String
-  ) throws(DecoderChild.Loss) -> Result<(FileContents, start: Int64?), FileFault> {
+  ) throws(UntrustedChild.Loss) -> Result<(FileContents, start: Int64?), FileFault> {
     try send(.open(wantsAudio: wantsAudio, ending: ending))
     switch try next() {
     case .opened(let contents, let start): return .success((contents, start))
     case .refused(let fault): return .failure(fault)
-    default: throw lost(nil)
+    default: throw child.lost(nil)
     }
   }
 
-  func prepare(sendsPictures: Bool, sendsSound: Bool) throws(DecoderChild.Loss) -> FileDecoders {
+  func prepare(sendsPictures: Bool, sendsSound: Bool) throws(UntrustedChild.Loss) -> FileDecoders {
     try send(.prepare(sendsPictures: sendsPictures, sendsSound: sendsSound))
-    guard case .prepared(let decoders) = try next() else { throw lost(nil) }
+    guard case .prepared(let decoders) = try next() else { throw child.lost(nil) }
     return decoders
   }
 
   /// A few of the next steps, each with where the file's timestamps begin if that is known by then.
-  func read() throws(DecoderChild.Loss) -> [(FileStep, start: Int64?)] {
+  func read() throws(UntrustedChild.Loss) -> [(FileStep, start: Int64?)] {
     try send(.read)
     var steps: [(FileStep, start: Int64?)] = []
     while true {
       switch try next() {
       case .packet(let packet):
-        guard steps.count < Self.mostPackets else { throw lost(nil) }
+        guard steps.count < Self.mostPackets else { throw child.lost(nil) }
         steps.append((.packet(try take(packet)), packet.start))
       case .packetsEnd:
-        guard !steps.isEmpty else { throw lost(nil) }
+        guard !steps.isEmpty else { throw child.lost(nil) }
         return steps
       case .fileEnd: return steps + [(.end, nil)]
       case .failure(let failure): return steps + [(.failure(failure), nil)]
-      default: throw lost(nil)
+      default: throw child.lost(nil)
       }
     }
   }
 
-  func move(_ request: FileRequest) throws(DecoderChild.Loss) -> Bool {
+  func move(_ request: FileRequest) throws(UntrustedChild.Loss) -> Bool {
     try send(request)
-    guard case .moved(let isDone) = try next() else { throw lost(nil) }
+    guard case .moved(let isDone) = try next() else { throw child.lost(nil) }
     return isDone
   }
 
   /// - Parameter ledger: counts the pictures.
-  func pictures(_ request: FileRequest, _ ledger: PictureLedger) throws(DecoderChild.Loss) -> DecodedPictures {
+  func pictures(_ request: FileRequest, _ ledger: PictureLedger) throws(UntrustedChild.Loss) -> DecodedPictures {
     try send(request)
     var pictures = DecodedPictures()
     while true {
       switch try next() {
       case .picture(let picture, let duration):
-        guard let buffer = segments.buffer(of: picture, mostPixels: Self.mostPixels, release: { ledger.noteRelease() })
-        else { throw lost(nil) }
+        guard let buffer = child.segments.buffer(of: picture, mostPixels: Self.mostPixels, release: { ledger.noteRelease() })
+        else { throw child.lost(nil) }
         ledger.noteLease()
         pictures.items.append(
           PictureItem(
@@ -111,12 +108,12 @@ final class FileProcess {
         pictures.newest = newest
         ledger.noteConversions(converted)
         return pictures
-      default: throw lost(nil)
+      default: throw child.lost(nil)
       }
     }
   }
 
-  func sound(_ request: FileRequest) throws(DecoderChild.Loss) -> [SoundPiece] {
+  func sound(_ request: FileRequest) throws(UntrustedChild.Loss) -> [SoundPiece] {
     try send(request)
     var pieces: [SoundPiece] = []
     var isUnderway = false
@@ -125,37 +122,37 @@ final class FileProcess {
       switch try next() {
       case .sound(let format, let time, let isContinued, let offset):
         guard let samples = samples(from: offset, channels: format.channels), total + samples.count <= Self.mostSamples
-        else { throw lost(nil) }
+        else { throw child.lost(nil) }
         total += samples.count
         if isUnderway, let last = pieces.last {
-          guard last.format == format, last.time == time else { throw lost(nil) }
+          guard last.format == format, last.time == time else { throw child.lost(nil) }
           pieces[pieces.count - 1].samples += samples
         } else {
           pieces.append(SoundPiece(format: format, samples: samples, time: time))
         }
         isUnderway = isContinued
       case .soundEnd:
-        guard !isUnderway else { throw lost(nil) }
+        guard !isUnderway else { throw child.lost(nil) }
         return pieces
-      default: throw lost(nil)
+      default: throw child.lost(nil)
       }
     }
   }
 
-  func reset(isPicture: Bool) throws(DecoderChild.Loss) {
+  func reset(isPicture: Bool) throws(UntrustedChild.Loss) {
     try send(.reset(isPicture: isPicture))
-    guard case .done = try next() else { throw lost(nil) }
+    guard case .done = try next() else { throw child.lost(nil) }
   }
 
   // MARK: - Answers
 
   /// The packet with its bytes, which come in messages of their own.
-  private func take(_ packet: FileAnswer.Packet) throws(DecoderChild.Loss) -> FilePacket {
+  private func take(_ packet: FileAnswer.Packet) throws(UntrustedChild.Loss) -> FilePacket {
     var bytes: [UInt8] = []
     // The memory grows with what is really sent.
     while packet.hasBytes, bytes.count < packet.count {
       guard case .part(let offset) = try next(), offset < count, count - offset <= packet.count - bytes.count else {
-        throw lost(nil)
+        throw child.lost(nil)
       }
       bytes += room[offset..<count]
     }
@@ -183,37 +180,37 @@ final class FileProcess {
   private var count = 0
 
   /// The next answer that is no question for bytes; shared memory is mapped before it returns.
-  private func next() throws(DecoderChild.Loss) -> FileAnswer {
+  private func next() throws(UntrustedChild.Loss) -> FileAnswer {
     while true {
       let arrival = child.socket.receiveBytes(into: &room)
-      guard case .message(let count, let descriptor) = arrival else { throw lost(arrival) }
+      guard case .message(let count, let descriptor) = arrival else { throw child.lost(arrival) }
       defer { if let descriptor { close(descriptor) } }
       self.count = count
-      guard let answer = FileAnswer(parsing: room.span.extracting(first: count)) else { throw lost(nil) }
-      guard MonotonicClock.now() < deadline else { throw lost(.silence) }
+      guard let answer = FileAnswer(parsing: room.span.extracting(first: count)) else { throw child.lost(nil) }
+      guard MonotonicClock.now() < deadline else { throw child.lost(.silence) }
       switch answer {
       case .bytesWanted(let offset, let count): try giveBytes(at: offset, count)
       case .sizeWanted:
         let isSent = child.socket.send(Self.head(FileRequest.size, bytes.size), isPatient: true)
-        guard isSent else { throw lost(.end) }
+        guard isSent else { throw child.lost(.end) }
       default:
         answers += 1
-        guard answers <= Self.mostAnswers else { throw lost(nil) }
+        guard answers <= Self.mostAnswers else { throw child.lost(nil) }
         guard case .segment(let slot) = answer else { return answer }
         // At any time: the decoder of pictures has threads that work on.
-        guard let descriptor, segments.map(descriptor, as: Int(slot)) else { throw lost(nil) }
+        guard let descriptor, child.segments.map(descriptor, as: Int(slot)) else { throw child.lost(nil) }
       }
     }
   }
 
-  private func giveBytes(at offset: Int64, _ count: Int) throws(DecoderChild.Loss) {
+  private func giveBytes(at offset: Int64, _ count: Int) throws(UntrustedChild.Loss) {
     if block.count < FileAnswer.mostPayload { block = [UInt8](repeating: 0, count: FileAnswer.mostPayload) }
     let status = block.withUnsafeMutableBytes {
       bytes.read(at: offset, into: UnsafeMutableRawBufferPointer(rebasing: $0[..<count]))
     }
     let head = Self.head(FileRequest.bytes, Int64(status))
     if let failure = child.socket.send(head, followedBy: block.span.extracting(first: max(0, status))) {
-      throw lost(failure)
+      throw child.lost(failure)
     }
   }
 
@@ -225,12 +222,12 @@ final class FileProcess {
 
   // MARK: - One request
 
-  private func send(_ request: FileRequest) throws(DecoderChild.Loss) {
+  private func send(_ request: FileRequest) throws(UntrustedChild.Loss) {
     begin(patience.silence)
     let message = request.bytes(
       FileRequest.Released(
-        slots: segments.takeReleased(), packets: released.take(FileRequest.Released.mostPackets)))
-    guard child.socket.send(message, isPatient: true) else { throw lost(.end) }
+        slots: child.segments.takeReleased(), packets: released.take(FileRequest.Released.mostPackets)))
+    guard child.socket.send(message, isPatient: true) else { throw child.lost(.end) }
   }
 
   private func begin(_ silence: TimeDelta) {
@@ -240,30 +237,5 @@ final class FileProcess {
     }
     answers = 0
     deadline = MonotonicClock.now() + patience.request
-  }
-
-  // MARK: - The end
-
-  /// Ends the process and says how it was lost.
-  /// - Parameter arrival: what came instead of a message; nil for a message that makes no sense.
-  private func lost(_ arrival: MessageSocket.Reception?) -> DecoderChild.Loss {
-    switch arrival {
-    case .end, .message:
-      // It is about to end; its status says more than that its connection is closed.
-      finish(within: 500)
-      return .gone(end?.description ?? "is gone")
-    case .silence:
-      finish(within: 0)
-      return .hung
-    case nil:
-      finish(within: 0)
-      return .nonsense
-    }
-  }
-
-  private func finish(within milliseconds: Int32) {
-    guard end == nil else { return }
-    child.socket.shutDown()
-    end = child.end(within: milliseconds)
   }
 }

@@ -30,7 +30,7 @@ final class IsolatedFileMedia: FileMedia {
   init(_ child: ChildProcess, file: File, hosts: FileHosts) throws(CaptureError) {
     let process = FileProcess(child, bytes: file.bytes, patience: hosts.patience)
     let opened: Result<(FileContents, start: Int64?), FileFault>
-    do throws(DecoderChild.Loss) {
+    do throws(UntrustedChild.Loss) {
       let confinement = try process.whenReady()
       if !confinement.isWhole { hosts.report(confinement.shortcoming(of: "files")) }
       opened = try process.open(wantsAudio: file.wantsAudio, ending: file.ending)
@@ -54,14 +54,14 @@ final class IsolatedFileMedia: FileMedia {
     sendsPictures: Bool, sendsSound: Bool, ledger: PictureLedger
   ) throws(FileLoss) -> FileDecoders {
     preparation = (sendsPictures, sendsSound, ledger)
-    return try ask { process throws(DecoderChild.Loss) in
+    return try ask { process throws(UntrustedChild.Loss) in
       try process.prepare(sendsPictures: sendsPictures, sendsSound: sendsSound)
     }
   }
 
   func read() throws(FileLoss) -> FileStep {
     if steps.isEmpty {
-      steps = StepQueue(try ask { process throws(DecoderChild.Loss) in try process.read() })
+      steps = StepQueue(try ask { process throws(UntrustedChild.Loss) in try process.read() })
     }
     guard let (step, start) = steps.take() else { return .end }
     if let start { self.start = start }
@@ -70,12 +70,12 @@ final class IsolatedFileMedia: FileMedia {
 
   func seek(to time: Int64) throws(FileLoss) -> Bool {
     steps = StepQueue()
-    return try ask { process throws(DecoderChild.Loss) in try process.move(.seek(time)) }
+    return try ask { process throws(UntrustedChild.Loss) in try process.move(.seek(time)) }
   }
 
   func rewind() throws(FileLoss) -> Bool {
     steps = StepQueue()
-    return try ask { process throws(DecoderChild.Loss) in try process.move(.rewind) }
+    return try ask { process throws(UntrustedChild.Loss) in try process.move(.rewind) }
   }
 
   func decodePictures(
@@ -83,32 +83,32 @@ final class IsolatedFileMedia: FileMedia {
   ) throws(FileLoss) -> DecodedPictures {
     guard let id = packet.id, let ledger = preparation?.ledger else { return DecodedPictures() }
     let request = FileRequest.decodePictures(packet: id, stamp: packet.stamp, decodeTime: decodeTime, wish)
-    return try ask { process throws(DecoderChild.Loss) in try process.pictures(request, ledger) }
+    return try ask { process throws(UntrustedChild.Loss) in try process.pictures(request, ledger) }
   }
 
   func finishPictures(_ wish: PictureWish, showsHeld: Bool) throws(FileLoss) -> DecodedPictures {
     // A lost process holds no pictures.
     guard process != nil, let ledger = preparation?.ledger else { return DecodedPictures() }
-    return try ask { process throws(DecoderChild.Loss) in
+    return try ask { process throws(UntrustedChild.Loss) in
       try process.pictures(.finishPictures(wish, showsHeld: showsHeld), ledger)
     }
   }
 
   func decodeSound(_ packet: PacketPayload) throws(FileLoss) -> [SoundPiece] {
     guard let id = packet.id else { return [] }
-    return try ask { process throws(DecoderChild.Loss) in
+    return try ask { process throws(UntrustedChild.Loss) in
       try process.sound(.decodeSound(packet: id, stamp: packet.stamp))
     }
   }
 
   func finishSound() throws(FileLoss) -> [SoundPiece] {
     guard process != nil else { return [] }
-    return try ask { process throws(DecoderChild.Loss) in try process.sound(.finishSound) }
+    return try ask { process throws(UntrustedChild.Loss) in try process.sound(.finishSound) }
   }
 
   func reset(_ kind: PlayerState.Kind) throws(FileLoss) {
     guard process != nil else { return }
-    try ask { process throws(DecoderChild.Loss) in try process.reset(isPicture: kind == .video) }
+    try ask { process throws(UntrustedChild.Loss) in try process.reset(isPicture: kind == .video) }
   }
 
   // MARK: - The end of the process, and the next one
@@ -130,7 +130,7 @@ final class IsolatedFileMedia: FileMedia {
   }
 
   private func reopen(after loss: FileLoss) throws(FileLoss) {
-    let opened = try ask { process throws(DecoderChild.Loss) in
+    let opened = try ask { process throws(UntrustedChild.Loss) in
       _ = try process.whenReady()
       return try process.open(wantsAudio: file.wantsAudio, ending: file.ending)
     }
@@ -147,10 +147,10 @@ final class IsolatedFileMedia: FileMedia {
   }
 
   private func ask<Answer>(
-    _ body: (FileProcess) throws(DecoderChild.Loss) -> Answer
+    _ body: (FileProcess) throws(UntrustedChild.Loss) -> Answer
   ) throws(FileLoss) -> Answer {
     guard let process else { throw FileLoss(sentence: "The process that reads \(file.path) has ended.") }
-    do throws(DecoderChild.Loss) { return try body(process) } catch {
+    do throws(UntrustedChild.Loss) { return try body(process) } catch {
       self.process = nil
       steps = StepQueue()
       throw FileLoss(sentence: "The process that reads \(file.path) \(error.words).")

@@ -114,6 +114,8 @@ final class FileReader {
           return nil
         }
         let position = max(.zero, state.position(at: now))
+        // Packets get the same times again, so that the tap finds the one after its last.
+        state.clock.stop(at: now)
         state.seek = .wanted(position)
         return position
       }

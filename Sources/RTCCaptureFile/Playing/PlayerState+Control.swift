@@ -33,7 +33,7 @@ extension PlayerState {
 
   mutating func setSpeed(_ speed: Double, _ now: Timestamp) {
     clock.setSpeed(speed, at: now)
-    updateTaps()
+    updateTaps(now)
   }
 
   mutating func setDecoding(_ isWanted: Bool, _ now: Timestamp) {

@@ -74,8 +74,7 @@ extension PlayerState {
       lastPicture = item
       return .ready(.picture(item, at: max(now, last), damage: nil))
     }
-    let media = clock.media(at: now)
-    let packet = video.log.nextToTap(from: media)
+    let packet = video.log.nextToTap()
     let packetDue = packet.flatMap { clock.due($0.decodeTime) }
     let pictureDue = pictures.first.flatMap { clock.due($0.time) }
     if let packet, let packetDue, packetDue <= now, packetDue <= pictureDue ?? .distantFuture,
@@ -147,7 +146,7 @@ extension PlayerState {
     guard audio.run == run else { return .ready(.stop) }
     settle(now)
     guard !isSeeking else { return .until(nil) }
-    let packet = audio.log.nextToTap(from: clock.media(at: now))
+    let packet = audio.log.nextToTap()
     let packetDue = packet.flatMap { clock.due($0.time) }
     if let packet, let packetDue, packetDue <= now, let audioTap, let audioPassthrough {
       audio.log.noteTapped()

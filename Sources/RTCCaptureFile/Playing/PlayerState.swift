@@ -165,10 +165,11 @@ struct PlayerState {
   var decodesSound: Bool { audio.run != nil && !audio.isDead && !audio.log.isTapped }
 
   /// Packets of sound can only be passed on at their own speed.
-  mutating func updateTaps() {
-    video.log.setTapped(videoTap != nil && videoPassthrough != nil)
+  mutating func updateTaps(_ now: Timestamp) {
+    let media = clock.media(at: now)
+    video.log.setTapped(videoTap != nil && videoPassthrough != nil, at: media)
     let wasTapped = audio.log.isTapped
-    audio.log.setTapped(audioTap != nil && audioPassthrough != nil && clock.speed == 1)
+    audio.log.setTapped(audioTap != nil && audioPassthrough != nil && clock.speed == 1, at: media)
     if audio.log.isTapped && !wasTapped { sounds.removeAll() }
   }
 
@@ -204,7 +205,7 @@ struct PlayerState {
       }
     passes = [Pass(start: media, position: position, number: passes.last?.number ?? 0)]
     for kind in [Kind.video, .audio] {
-      self[kind].log.removeAll(resumesTap: resumesTaps)
+      self[kind].log.removeAll(at: media, resumesTap: resumesTaps)
       self[kind].floor = media
       self[kind].sent = 0
       self[kind].made = 0

@@ -21,7 +21,8 @@ final class RecordedFile {
 
   private let muxed: MuxedFile
   private let container: RecordingContainer
-  private let origin: Timestamp
+  /// The moment at which the file begins.
+  let origin: Timestamp
   private var pictures: [RecordingTrack.Number: Pictures] = [:]
   private var sounds: [RecordingTrack.Number: Sound] = [:]
 

@@ -26,20 +26,30 @@ public final class Recorder: Sendable {
   ///   - path: ends in .mkv, .webm or .mp4. A file of that name that holds anything is refused.
   ///   - codec: what the pictures will be coded with, if that is known; whether they fit is then checked here, and at the
   ///     first key frame otherwise.
+  ///   - hasVideo: whether the file waits for pictures. If false, it begins with the first sound, and pictures that come
+  ///     later begin another file.
   ///   - hasAudio: whether sound may come: the file gets a track for it.
   ///   - report: called on the recorder's thread, or on a caller's of `record`; must not block.
   public convenience init(
-    path: String, codec: VideoCodec? = nil, hasAudio: Bool,
+    path: String, codec: VideoCodec? = nil, hasVideo: Bool = true, hasAudio: Bool,
     report: @escaping @Sendable (RecordingEvent) -> Void = { _ in }
   ) throws(RecordingError) {
-    try self.init(path: path, codec: codec, tracks: .own(hasAudio: hasAudio), files: .direct, report: report)
+    try self.init(
+      path: path, codec: codec, tracks: .own(hasVideo: hasVideo, hasAudio: hasAudio, {}), files: .direct, report: report
+    )
   }
 
-  /// - Parameter files: how the files are created.
+  /// - Parameters:
+  ///   - files: how the files are created.
+  ///   - segments: nil: one file, as far as it can follow.
+  ///   - onKeyFrameWanted: a segment is to begin and needs a key frame. Called on the recorder's thread; must not wait.
   package convenience init(
-    path: String, hasAudio: Bool, files: RecordingFiles, report: @escaping @Sendable (RecordingEvent) -> Void
+    path: String, hasVideo: Bool, hasAudio: Bool, files: RecordingFiles, segments: RecordingSegments? = nil,
+    onKeyFrameWanted: @escaping @Sendable () -> Void = {}, report: @escaping @Sendable (RecordingEvent) -> Void
   ) throws(RecordingError) {
-    try self.init(path: path, codec: nil, tracks: .own(hasAudio: hasAudio), files: files, report: report)
+    try self.init(
+      path: path, codec: nil, tracks: .own(hasVideo: hasVideo, hasAudio: hasAudio, onKeyFrameWanted), files: files,
+      segments: segments, report: report)
   }
 
   /// Creates the file for tracks that are added one by one, at any time. It begins about a second after the first key
@@ -54,36 +64,43 @@ public final class Recorder: Sendable {
     try self.init(path: path, codec: nil, tracks: .added, files: .direct, report: report)
   }
 
-  /// - Parameter files: how the files are created.
+  /// - Parameters:
+  ///   - files: how the files are created.
+  ///   - segments: nil: one file, as far as it can follow.
   package convenience init(
-    collectingInto path: String, files: RecordingFiles, report: @escaping @Sendable (RecordingEvent) -> Void
+    collectingInto path: String, files: RecordingFiles, segments: RecordingSegments? = nil,
+    report: @escaping @Sendable (RecordingEvent) -> Void
   ) throws(RecordingError) {
-    try self.init(path: path, codec: nil, tracks: .added, files: files, report: report)
+    try self.init(path: path, codec: nil, tracks: .added, files: files, segments: segments, report: report)
   }
 
   private enum Tracks {
-    case own(hasAudio: Bool)
+    /// With the function that asks for a key frame.
+    case own(hasVideo: Bool, hasAudio: Bool, @Sendable () -> Void)
     case added
   }
 
   private init(
-    path: String, codec: VideoCodec?, tracks: Tracks, files: RecordingFiles,
+    path: String, codec: VideoCodec?, tracks: Tracks, files: RecordingFiles, segments: RecordingSegments? = nil,
     report: @escaping @Sendable (RecordingEvent) -> Void
   ) throws(RecordingError) {
     let container = try RecordingContainer(path: path)
     if let codec { try container.check(codec, path: path) }
-    let descriptor = try RecordingSink.create(path, by: files)
-    let shared = RecordingShare(path: path)
+    let names = RecordingNames(path: path, isSeries: segments != nil)
+    let (number, descriptor) = try Self.createFirst(names, by: files)
+    let shared = RecordingShare(path: names.path(number))
     let queue = RecordingQueue(mostBytes: 64 << 20)
     (self.queue, self.shared) = (queue, shared)
     let append = Self.intake(queue, shared, report)
     self.append = append
     let patience: RecordingPatience
     switch tracks {
-    case .own(let hasAudio):
+    case .own(let hasVideo, let hasAudio, let askForKeyFrame):
       patience = .none
       let sound = hasAudio ? RecordingTrack(.init(value: 1), .sound, name: nil, append: append) : nil
-      own = (RecordingTrack(.init(value: 0), .pictures, name: nil, append: append), sound)
+      let pictures = RecordingTrack(
+        .init(value: 0), .pictures, name: nil, isExpected: hasVideo, askForKeyFrame: askForKeyFrame, append: append)
+      own = (pictures, sound)
     case .added:
       patience = .ofCalls
       own = (nil, nil)
@@ -96,9 +113,10 @@ public final class Recorder: Sendable {
         shared.run.withLock { $0 = run }
         hasBegun.change { $0 = true }
         Self.blockSignals()
-        let sink = RecordingSink(descriptor, path: path, files: files)
+        let sink = RecordingSink(descriptor, path: names.path(number), files: files)
         RecordingWriter(
-          sink, container: container, patience: patience, files: files, shared: shared, report: report
+          sink, names: names, number: number, segments: segments, container: container, patience: patience,
+          files: files, shared: shared, report: report
         ).run(run, queue)
       }
     } catch {
@@ -106,6 +124,14 @@ public final class Recorder: Sendable {
       throw .unavailable("\(path) cannot be recorded. \(error)")
     }
     _ = hasBegun.wait(until: nil) { $0 ? true : nil }
+  }
+
+  /// The named file; of segments the first one after those that are there.
+  private static func createFirst(
+    _ names: RecordingNames, by files: RecordingFiles
+  ) throws(RecordingError) -> (number: Int, descriptor: Int32) {
+    let number = names.isSeries ? files.newest(names.path) + 1 : 1
+    return (number, try RecordingSink.create(names.path(number), by: files))
   }
 
   /// Takes a frame to write; any thread, returns at once. Frames come in decoding order. A recorder of added tracks leaves

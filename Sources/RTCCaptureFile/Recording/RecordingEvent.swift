@@ -28,6 +28,8 @@ public enum RecordingEvent: Hashable, Sendable {
   /// The pictures changed in a way that the file cannot follow, or a track was added. The file is complete, and another
   /// one continues the recording.
   case continued(path: String, sentence: String)
+  /// A segment is complete, and another file follows.
+  case segmentCompleted(path: String, bytes: Int64)
   /// The file cannot hold these pictures: they are left out, and the rest goes on.
   case leftOut(sentence: String)
   /// The disk was too slow: pictures are missing up to the next key frame.
@@ -46,4 +48,6 @@ public struct RecordingProgress: Hashable, Sendable {
   public var safeNanoseconds: Int64 = 0
   /// Pictures of that file, of all its tracks.
   public var pictures: Int = 0
+  /// Segments that were completed before that file.
+  public var segmentsBefore: Int = 0
 }

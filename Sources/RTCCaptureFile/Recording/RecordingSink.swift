@@ -42,7 +42,7 @@ final class RecordingSink {
   /// Cuts off incomplete clusters or fragments. A file without any complete one is removed.
   func keepSafePart() {
     guard isRegularFile else { return }
-    if safeLength == 0 { files.remove(path) } else { _ = ftruncate(descriptor, off_t(safeLength)) }
+    if safeLength == 0 { _ = files.remove(path) } else { _ = ftruncate(descriptor, off_t(safeLength)) }
   }
 
   private var isRegularFile: Bool {

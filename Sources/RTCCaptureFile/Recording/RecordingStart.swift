@@ -16,16 +16,25 @@ struct RecordingPatience {
 /// The beginning of a file. It is kept in memory until it is known which tracks the file has. Frames that belong into
 /// the file before are written there meanwhile, so that nothing is lost between the two.
 struct RecordingStart {
+  /// Why a file begins.
+  enum Cause {
+    /// The recording begins.
+    case first
+    /// The segment before is long enough.
+    case segment
+    /// The file before cannot follow: the first half of a sentence with its name.
+    case change((String) -> String)
+  }
+
   let since: Timestamp
-  /// The reason for this file, as the first half of a sentence with the name of the file before.
-  let reason: (String) -> String
+  let cause: Cause
   /// The pictures of each track that has had a key frame; the frames from the key frame on are in `entries`.
   private(set) var pictures: [RecordingTrack.Number: RecordedPictures] = [:]
   private(set) var entries: [RecordingOrder.Entry] = []
 
   private static let mostEntries = 5_000
 
-  init(since: Timestamp, reason: @escaping (String) -> String) { (self.since, self.reason) = (since, reason) }
+  init(since: Timestamp, cause: Cause) { (self.since, self.cause) = (since, cause) }
 
   /// Whether pictures of `track` belong here and no longer into the file before.
   func hasBegun(_ track: RecordingTrack.Number) -> Bool { pictures[track] != nil }

@@ -13,24 +13,29 @@ final class RecordingWriter {
     case over
   }
 
-  private let path: String
+  private let names: RecordingNames
+  private let segments: RecordingSegments?
   private let files: RecordingFiles
   private let container: RecordingContainer
   private let patience: RecordingPatience
   private let shared: RecordingShare
   private let report: @Sendable (RecordingEvent) -> Void
   private var state: State
-  private var fileNumber = 1
+  private var fileNumber: Int
   /// The tracks that have not ended.
   private var tracks: [RecordingTrack.Number: RecordingTrack] = [:]
   /// The names of the tracks, also of tracks that have ended.
-  private var names: [RecordingTrack.Number: String] = [:]
+  private var owners: [RecordingTrack.Number: String] = [:]
   /// The tracks whose pictures files of this kind cannot hold.
   private var leftOut: Set<RecordingTrack.Number> = []
   /// The frames that wait for their place between frames of the other tracks.
   private var order = RecordingOrder()
   /// The next file, until its tracks are known.
   private var next: RecordingStart?
+  /// Whether the file being written is long enough, and key frames were asked for.
+  private var isCutDue = false
+  private var fileBegan = MonotonicClock.now()
+  private var completedSegments = 0
   private var lastFlush = MonotonicClock.now()
   private var lastArrival = MonotonicClock.now()
 
@@ -42,10 +47,12 @@ final class RecordingWriter {
   private static let longestRest = TimeDelta.seconds(5)
 
   init(
-    _ sink: RecordingSink, container: RecordingContainer, patience: RecordingPatience, files: RecordingFiles,
-    shared: RecordingShare, report: @escaping @Sendable (RecordingEvent) -> Void
+    _ sink: RecordingSink, names: RecordingNames, number: Int, segments: RecordingSegments?,
+    container: RecordingContainer, patience: RecordingPatience, files: RecordingFiles, shared: RecordingShare,
+    report: @escaping @Sendable (RecordingEvent) -> Void
   ) {
-    (path, self.files, self.container, self.patience) = (sink.path, files, container, patience)
+    (self.names, fileNumber, self.segments) = (names, number, segments)
+    (self.files, self.container, self.patience) = (files, container, patience)
     (self.shared, self.report) = (shared, report)
     state = .empty(sink)
   }
@@ -64,7 +71,8 @@ final class RecordingWriter {
       if isLast { return finish() }
       flushIfDue()
       if case .over = state { return }
-      run.wait(until: isIdleNow ? nil : MonotonicClock.now() + Self.round)
+      cutAfterRest()
+      run.wait(until: isIdleNow ? restingCut : MonotonicClock.now() + Self.round)
     }
   }
 
@@ -92,7 +100,7 @@ final class RecordingWriter {
       case .sound(let frame): try write(frame, entry)
       case .begin(let track):
         tracks[entry.track] = track
-        names[entry.track] = track.name
+        owners[entry.track] = track.name
       case .end: tracks[entry.track] = nil
       }
     } catch {
@@ -120,13 +128,22 @@ final class RecordingWriter {
         next?.keep(entry, header)
         return
       }
-    } else if let header, !goesOn(entry.track, with: header) {
-      begin(since: frame.captureTime, reason: reason(header, entry.track))
+    } else if let header, let cause = cause(header, entry, frame.captureTime) {
+      begin(since: frame.captureTime, cause)
       next?.keep(entry, header)
       askForKeyFrames(except: entry.track)
       return
     }
     if case .writing(let file) = state { try file.write(frame, to: entry.track) }
+    if isLongEnough(at: frame.captureTime), !isCutDue { demandCut() }
+  }
+
+  /// Why a file begins with this key frame; nil: the present one goes on.
+  private func cause(
+    _ header: RecordedPictures, _ entry: RecordingOrder.Entry, _ time: Timestamp
+  ) -> RecordingStart.Cause? {
+    if !goesOn(entry.track, with: header) { return .change(reason(header, entry.track)) }
+    return isLongEnough(at: time) ? .segment : nil
   }
 
   private func goesOn(_ track: RecordingTrack.Number, with header: RecordedPictures) -> Bool {
@@ -143,13 +160,23 @@ final class RecordingWriter {
     case .empty:
       // Sound before the first picture is left out, if there will be one.
       if !expectsPictures {
-        begin(since: frame.captureTime) { _ in "" }
+        begin(since: frame.captureTime, .first)
         next?.keep(entry)
       }
     case .writing(let file):
-      if file.has(entry.track) { return try file.write(frame, to: entry.track) }
-      let name = names[entry.track]
-      begin(since: frame.captureTime) { "The sound of \(name ?? "another") has come, for which \($0) has no track" }
+      if file.has(entry.track) {
+        // Every packet of sound can begin a file.
+        guard isLongEnough(at: frame.captureTime), !expectsPictures else {
+          return try file.write(frame, to: entry.track)
+        }
+        begin(since: frame.captureTime, .segment)
+        next?.keep(entry)
+        return
+      }
+      let name = owners[entry.track]
+      begin(
+        since: frame.captureTime,
+        .change { "The sound of \(name ?? "another") has come, for which \($0) has no track" })
       next?.keep(entry)
       askForKeyFrames(except: nil)
     }
@@ -157,12 +184,12 @@ final class RecordingWriter {
 
   // MARK: - Files
 
-  private func begin(since: Timestamp, reason: @escaping (String) -> String) {
-    next = RecordingStart(since: since, reason: reason)
+  private func begin(since: Timestamp, _ cause: RecordingStart.Cause) {
+    next = RecordingStart(since: since, cause: cause)
   }
 
   private func reason(_ header: RecordedPictures, _ number: RecordingTrack.Number) -> (String) -> String {
-    let name = names[number]
+    let name = owners[number]
     if case .writing(let file) = state, !file.has(number) {
       return { "A picture of \(name ?? "another") has come, for which \($0) has no track" }
     }
@@ -179,12 +206,12 @@ final class RecordingWriter {
   /// The pictures of `track` cannot be in a file of this kind; without any others that is the end.
   private func leaveOut(_ number: RecordingTrack.Number, _ codec: VideoCodec) throws {
     guard leftOut.insert(number).inserted else { return }
-    do throws(RecordingError) { try container.check(codec, path: path) } catch {
+    do throws(RecordingError) { try container.check(codec, path: names.path) } catch {
       guard expectsPictures else {
         if case .writing(let file) = state { try file.finish() }
         throw error
       }
-      let name = names[number].map { "of \($0) " } ?? ""
+      let name = owners[number].map { "of \($0) " } ?? ""
       report(.leftOut(sentence: "The pictures \(name)are not recorded: \(error.sentence)"))
     }
   }
@@ -199,15 +226,16 @@ final class RecordingWriter {
       case .empty(let sink):
         try open(sink, start)
         report(.started(path: sink.path))
+        removeOld(besides: fileNumber)
       case .writing(let file):
         try file.finish()
+        if segments != nil { complete(file) }
+        removeOld(besides: fileNumber + 1)
         let (sink, number) = try nextSink()
         fileNumber = number
         state = .empty(sink)
         try open(sink, start)
-        report(
-          .continued(
-            path: sink.path, sentence: "\(start.reason(file.sink.path)); the recording goes on in \(sink.path)."))
+        report(Self.event(start.cause, from: file.sink.path, to: sink.path))
       }
     } catch {
       return fail(error)
@@ -215,14 +243,20 @@ final class RecordingWriter {
     for entry in start.entries { write(entry) }
   }
 
+  private static func event(_ cause: RecordingStart.Cause, from old: String, to new: String) -> RecordingEvent {
+    guard case .change(let reason) = cause else { return .started(path: new) }
+    return .continued(path: new, sentence: "\(reason(old)); the recording goes on in \(new).")
+  }
+
   private func open(_ sink: RecordingSink, _ start: RecordingStart) throws {
     let heard = start.entries.compactMap { if case .sound = $0.media { $0.track } else { nil } }
     let sounds = Set(heard).union(tracks.values.filter { $0.kind == .sound }.map(\.number))
     let content = RecordedFile.Tracks(
-      pictures: start.pictures.sorted { $0.key < $1.key }.map { ($0.key, $0.value, names[$0.key]) },
-      sounds: sounds.sorted().map { ($0, names[$0]) })
+      pictures: start.pictures.sorted { $0.key < $1.key }.map { ($0.key, $0.value, owners[$0.key]) },
+      sounds: sounds.sorted().map { ($0, owners[$0]) })
     state = .writing(try RecordedFile(sink, as: container, tracks: content, origin: start.since))
     lastFlush = MonotonicClock.now()
+    (fileBegan, isCutDue) = (lastFlush, false)
   }
 
   private func beginAfterRest(hasRested: Bool) {
@@ -231,13 +265,11 @@ final class RecordingWriter {
     if next != nil, order.isEmpty, now - lastArrival >= Self.longestRest { beginNext() }
   }
 
-  /// NAME-2.mkv, or the first number after it that is free.
+  /// The file with the next number, or with the first after it that is free.
   private func nextSink() throws(RecordingError) -> (RecordingSink, number: Int) {
-    let stem = path.dropLast(container.rawValue.count + 1)
-    let ending = path.suffix(container.rawValue.count + 1)
     var number = fileNumber + 1
     while true {
-      let next = "\(stem)-\(number)\(ending)"
+      let next = names.path(number)
       do {
         return (RecordingSink(try RecordingSink.create(next, by: files), path: next, files: files), number)
       } catch {
@@ -264,7 +296,51 @@ final class RecordingWriter {
     shared.progress.withLock {
       $0 = RecordingProgress(
         path: file.sink.path, safeBytes: file.sink.safeLength, safeNanoseconds: file.safeTime,
-        pictures: file.pictureCount)
+        pictures: file.pictureCount, segmentsBefore: completedSegments)
+    }
+  }
+
+  // MARK: - Segments
+
+  /// Whether the file being written may end.
+  private func isLongEnough(at time: Timestamp) -> Bool {
+    guard let segments, next == nil, case .writing(let file) = state else { return false }
+    return isCutDue || time - file.origin >= segments.duration
+  }
+
+  private func demandCut() {
+    isCutDue = true
+    askForKeyFrames(except: nil)
+  }
+
+  /// The time to ask for key frames if none arrives by itself; nil: no such time.
+  private var restingCut: Timestamp? {
+    guard let segments, !isCutDue, case .writing = state else { return nil }
+    return fileBegan + segments.duration
+  }
+
+  /// A picture at rest is in each segment, too.
+  private func cutAfterRest() {
+    if let time = restingCut, next == nil, MonotonicClock.now() >= time { demandCut() }
+  }
+
+  /// A segment is complete, and nothing of the next one is written.
+  private func complete(_ file: RecordedFile) {
+    completedSegments += 1
+    report(.segmentCompleted(path: file.sink.path, bytes: file.sink.safeLength))
+    shared.progress.withLock {
+      $0 = RecordingProgress(path: file.sink.path, segmentsBefore: completedSegments)
+    }
+  }
+
+  /// Removes the oldest segments, so that the wanted number is there together with the one of this number.
+  private func removeOld(besides number: Int) {
+    guard let keep = segments?.keep else { return }
+    var old = number - max(1, keep)
+    var missing = 0
+    while old > 0, missing < RecordingNames.longestGap {
+      if files.remove(names.path(old)) { missing = 0 } else { missing += 1 }
+      old -= 1
     }
   }
 

@@ -10,6 +10,10 @@ package struct ICEReport: Sendable {
   package var localCandidates: [ICECandidate]
   /// The remote peer's, as signaled.
   package var remoteCandidates: [ICECandidate]
+  /// Candidates of the remote peer whose names have no address yet.
+  package var unresolvedNames: Int
+  /// Whether there is a path for media.
+  package var hasRoute: Bool
   /// The pairs, the highest priority first.
   package var pairs: [CandidatePairReport]
   /// Counters since the peer was made.
@@ -19,12 +23,16 @@ package struct ICEReport: Sendable {
 extension Peer {
   /// The state of ICE, for diagnosis.
   package var iceReport: ICEReport { transport.iceReport }
+
+  /// The state of ICE before the connection is secured; nil after that.
+  package var unsecuredICEReport: ICEReport? { transport.isSecured ? nil : transport.iceReport }
 }
 
 extension Transport {
   var iceReport: ICEReport {
     ICEReport(
       role: ice.role, state: ice.state, localCandidates: ice.localCandidates, remoteCandidates: ice.remoteCandidates,
+      unresolvedNames: names.count, hasRoute: ice.selectedRoute != nil,
       pairs: ice.pairReports, statistics: ice.statistics)
   }
 

@@ -15,6 +15,10 @@ struct CandidateNames {
   /// Names that were not passed to a resolver yet.
   private(set) var unasked: [String] = []
 
+  /// Candidates of this session whose names have no address: not yet, or not at all.
+  var count: Int { waiting.count + unknown }
+  private var unknown = 0
+
   mutating func add(_ candidate: CandidateDescription, usernameFragment: String?) {
     guard case .name(let text) = candidate.address, Self.isMDNSName(text), waiting.count < Self.maximumWaiting else {
       return
@@ -31,18 +35,21 @@ struct CandidateNames {
   }
 
   /// The answer is there.
+  /// - Parameter isKnown: whether the name has an address.
   /// - Returns: the candidates of that name.
-  mutating func remove(_ name: String) -> [Waiting] {
+  mutating func remove(_ name: String, isKnown: Bool) -> [Waiting] {
     let name = name.lowercased()
     let found = waiting.filter { $0.name == name }.map(\.candidate)
     waiting.removeAll { $0.name == name }
     asked.remove(name)
+    if !isKnown { unknown += found.count }
     return found
   }
 
   /// A session begins that only candidates with this user name fragment are for.
   mutating func forget(except usernameFragment: String) {
     waiting.removeAll { $0.candidate.usernameFragment.map { $0 != usernameFragment } ?? false }
+    unknown = 0
     asked.formIntersection(waiting.map(\.name))
     unasked.removeAll { !asked.contains($0) }
   }

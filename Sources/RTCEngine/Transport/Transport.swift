@@ -207,7 +207,7 @@ package struct Transport: ~Copyable {
 
   /// The candidates of this name are at `ip`; nil: nowhere.
   package mutating func resolve(_ name: String, _ ip: IPAddress?, now: Timestamp) {
-    for waiting in names.remove(name) {
+    for waiting in names.remove(name, isKnown: ip != nil) {
       guard let ip, let usable = ICECandidate(waiting.candidate, at: ip) else { continue }
       ice.addRemoteCandidate(usable, usernameFragment: waiting.usernameFragment, now: now)
     }

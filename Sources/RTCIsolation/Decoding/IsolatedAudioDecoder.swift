@@ -12,7 +12,7 @@ final class IsolatedAudioDecoder: AudioDecoder {
     /// Receives the rights that the process still has.
     var whenOpen: (Confinement) -> Void
     /// Receives the loss of the process, with its reason.
-    var whenLost: (DecoderChild.Loss) -> Void
+    var whenLost: (UntrustedChild.Loss) -> Void
   }
 
   private enum Phase {
@@ -58,7 +58,7 @@ final class IsolatedAudioDecoder: AudioDecoder {
   ) throws(AudioDecoderError) -> [Float] {
     if case .absent = phase { start() }
     let answer: DecoderChild.SoundAnswer
-    do throws(DecoderChild.Loss) {
+    do throws(UntrustedChild.Loss) {
       answer =
         try opened()?.sound(request, sampleCount: sampleCount, of: packet) ?? .late
     } catch {
@@ -79,7 +79,7 @@ final class IsolatedAudioDecoder: AudioDecoder {
 
   private func start() {
     guard let child = owner.start() else { return }
-    do throws(DecoderChild.Loss) {
+    do throws(UntrustedChild.Loss) {
       try child.openSound(channels: channels)
       phase = .opening(child)
     } catch {
@@ -87,7 +87,7 @@ final class IsolatedAudioDecoder: AudioDecoder {
     }
   }
 
-  private func opened() throws(DecoderChild.Loss) -> DecoderChild? {
+  private func opened() throws(UntrustedChild.Loss) -> DecoderChild? {
     switch phase {
     case .open(let child): return child
     case .absent, .useless: return nil

@@ -131,7 +131,7 @@ package final class IsolatedDecoders: Sendable {
     }
     let child = DecoderChild(process)
     let result: Result<Confinement, VideoDecoderError>
-    do throws(DecoderChild.Loss) {
+    do throws(UntrustedChild.Loss) {
       result = try child.open(codec, patience: patience.start)
     } catch {
       let sentence = "The process that decodes \(codec.rawValue) video \(error.words) while it started."
@@ -142,7 +142,7 @@ package final class IsolatedDecoders: Sendable {
   }
 
   /// Records that one of a peer's decoders lost its process.
-  private func note(_ loss: DecoderChild.Loss, of codec: VideoCodec, _ losses: LossCount) -> String {
+  private func note(_ loss: UntrustedChild.Loss, of codec: VideoCodec, _ losses: LossCount) -> String {
     let goesOn = losses.note(at: MonotonicClock.now())
     // The next process starts while the key frame is on its way.
     if goesOn { prepare() }
@@ -164,18 +164,6 @@ package final class IsolatedDecoders: Sendable {
     _ = child.end(within: 0)
   }
 }
-
-extension DecoderChild.Loss {
-  /// The end of a sentence that begins with the process's name.
-  package var words: String {
-    switch self {
-    case .gone(let cause): cause
-    case .hung: "did not answer and was ended"
-    case .nonsense: "sent nonsense, as if it had overwritten its memory, and was ended"
-    }
-  }
-}
-
 /// How often videos of one remote peer ended their processes. Any thread.
 private final class LossCount: Sendable {
   private let limit = Mutex(RestartLimit())

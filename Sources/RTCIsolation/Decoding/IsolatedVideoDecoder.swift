@@ -9,12 +9,12 @@ final class IsolatedVideoDecoder: VideoDecoder {
   /// Nil after it was lost.
   private var child: DecoderChild?
   private let patience: TimeDelta
-  private let whenLost: (DecoderChild.Loss) -> String
+  private let whenLost: (UntrustedChild.Loss) -> String
 
   /// - Parameter whenLost: called once, when the process is no more; returns how that came, for a person.
   init(
     _ codec: VideoCodec, _ child: DecoderChild, patience: TimeDelta,
-    whenLost: @escaping (DecoderChild.Loss) -> String
+    whenLost: @escaping (UntrustedChild.Loss) -> String
   ) {
     self.codec = codec
     self.child = child
@@ -26,7 +26,7 @@ final class IsolatedVideoDecoder: VideoDecoder {
   func decode(_ data: [UInt8]) throws(VideoDecoderError) -> PixelBuffer? {
     guard let child else { throw .processLost("The process has ended.") }
     let answer: DecoderChild.Answer
-    do throws(DecoderChild.Loss) { answer = try child.decode(data) } catch {
+    do throws(UntrustedChild.Loss) { answer = try child.decode(data) } catch {
       self.child = nil
       throw .processLost(whenLost(error))
     }

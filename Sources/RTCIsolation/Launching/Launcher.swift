@@ -3,8 +3,8 @@ import Glibc
 package import RTCNet
 import Synchronization
 
-/// A process beside this one that was split off before this one confined itself. It starts the program again in the roles, and
-/// creates the files, that it was told of at its start, and does nothing else. It ends with the program, and ends what it
+/// A process beside this one that was split off before this one confined itself. It starts the program again in the roles,
+/// creates the files, and opens the file with keys, that it was told of at its start, and does nothing else. It ends with the program, and ends what it
 /// has started.
 package final class Launcher: Sendable {
   private static let shared = Mutex<Launcher?>(nil)
@@ -14,7 +14,7 @@ package final class Launcher: Sendable {
 
   /// The kind of a request to a launcher, as the first byte of a message.
   enum Request: UInt8 {
-    case start, create, remove
+    case start, create, remove, keys, newest
   }
 
   /// The connection to the launcher; the lock allows one request at a time.
@@ -61,8 +61,18 @@ package final class Launcher: Sendable {
     return file ?? min(result, -1)
   }
 
-  /// Removes a file that was created by `create`.
-  package func remove(_ path: String) { _ = ask(.remove, path) }
+  /// Opens the file with the keys of displays.
+  /// - Returns: a descriptor that the caller must close; nil if there is no such file.
+  package func openKeys() -> Int32? { ask(.keys, "").descriptor }
+
+  /// Removes a file that was created by `create`, or an old one of a series.
+  /// - Returns: false if it is not there or may not be removed.
+  @discardableResult
+  package func remove(_ path: String) -> Bool { ask(.remove, path).0 == 0 }
+
+  /// The highest number of the files of a series; 0: there is none.
+  /// - Parameter path: the path in the launcher's duties.
+  package func newest(of path: String) -> Int { Int(max(0, ask(.newest, path).0)) }
 
   private func ask(_ request: Request, _ text: String, passing descriptor: Int32 = -1) -> (Int32, descriptor: Int32?) {
     connection.withLock { socket in

@@ -25,25 +25,26 @@ package struct LauncherDuties: Sendable {
     /// Whether further files of that name may follow: NAME-2.mkv, NAME-3.mkv … A further file that is not empty is
     /// refused.
     package var isNumbered: Bool
+    /// Whether only numbered files are created, of which the program removes old ones, also those of runs before.
+    package var isSeries: Bool
 
-    package init(path: String, flags: Int32, mode: mode_t, isNumbered: Bool = false) {
-      (self.path, self.flags, self.mode, self.isNumbered) = (path, flags, mode, isNumbered)
+    package init(path: String, flags: Int32, mode: mode_t, isNumbered: Bool = false, isSeries: Bool = false) {
+      (self.path, self.flags, self.mode) = (path, flags, mode)
+      (self.isNumbered, self.isSeries) = (isNumbered || isSeries, isSeries)
     }
 
     /// Whether `path` is this file, or one that may follow it.
     package func covers(_ path: String) -> Bool {
-      if path == self.path { return true }
-      guard isNumbered, let dot = self.path.lastIndex(of: ".") else { return false }
-      let (stem, ending) = (self.path[..<dot] + "-", self.path[dot...])
-      guard path.hasPrefix(stem), path.hasSuffix(ending) else { return false }
-      let number = path.dropFirst(stem.count).dropLast(ending.count)
-      return (1...6).contains(number.utf8.count) && number.utf8.allSatisfy { (48...57).contains($0) }
+      if path == self.path { return !isSeries }
+      return isNumbered && NumberedFiles(following: self.path)?.number(of: path) != nil
     }
   }
 
   package var roles: [Role] = []
   package var outputs: [Output] = []
+  /// The file with the keys of displays, which the launcher opens for reading.
+  package var keys: FileChoice?
 
   package init() {}
-  package var isEmpty: Bool { roles.isEmpty && outputs.isEmpty }
+  package var isEmpty: Bool { roles.isEmpty && outputs.isEmpty && keys == nil }
 }

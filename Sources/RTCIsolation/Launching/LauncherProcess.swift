@@ -71,6 +71,8 @@ struct LauncherProcess {
     case .start: start(text, connection: descriptor)
     case .create: create(text)
     case .remove: remove(text)
+    case .keys: openKeys()
+    case .newest: tellNewest(of: text)
     case nil: reply(-EINVAL)
     }
     return true
@@ -107,14 +109,31 @@ struct LauncherProcess {
       return reply(-EEXIST)
     }
     if output.flags & O_NONBLOCK == 0 { _ = fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK) }
-    created.append(path)
+    // Files of a series may be removed in any case.
+    if !output.isSeries { created.append(path) }
+    reply(0, file)
+  }
+
+  private func openKeys() {
+    guard let keys = duties.keys else { return reply(-EACCES) }
+    let file = keys.open()
+    guard file >= 0 else { return reply(file) }
+    defer { close(file) }
     reply(0, file)
   }
 
   private mutating func remove(_ path: String) {
-    guard let index = created.firstIndex(of: path) else { return reply(-EACCES) }
-    created.remove(at: index)
+    if let index = created.firstIndex(of: path) {
+      created.remove(at: index)
+    } else if !duties.outputs.contains(where: { $0.isSeries && $0.covers(path) }) {
+      return reply(-EACCES)
+    }
     reply(unsafe unlink(path) == 0 ? 0 : -errno)
+  }
+
+  private func tellNewest(of path: String) {
+    guard duties.outputs.contains(where: { $0.isSeries && $0.path == path }) else { return reply(-EACCES) }
+    reply(Int32(clamping: NumberedFiles(following: path)?.newest ?? 0))
   }
 
   private func reply(_ result: Int32, _ descriptor: Int32 = -1) {

@@ -20,11 +20,12 @@ final class ICESockets: Hashable, DeadlineHolder, @unchecked Sendable {
   /// The gatherer's name for the next server.
   var nextServerID = 0
   var events: [CandidateGatherer.Event] = []
-  private var addresses: [InterfaceAddress] = []
+  /// The addresses of this machine.
+  private(set) var addresses: [InterfaceAddress] = []
   private var privacy = InterfacePrivacy([], outward: [])
   /// The peers that offer these candidates.
   private var followers: Set<PeerSlot> = []
-  private var peerStreams: PeerStreams?
+  private(set) var peerStreams: PeerStreams?
   private var probedAt = Timestamp.zero
   /// Something else than the gatherer has changed.
   var isUnsettled = false
@@ -44,8 +45,8 @@ final class ICESockets: Hashable, DeadlineHolder, @unchecked Sendable {
   /// All there are now, the best first; those over TCP last.
   var candidates: [ICECandidate] {
     let gathered = gatherer.candidates
-    guard let peerStreams else { return gathered }
-    return gathered + peerStreams.candidates(beside: gathered.filter { $0.kind == .host })
+    let streams = peerStreams?.candidates(beside: gathered.filter { $0.kind == .host }) ?? []
+    return gathered + streams + advertised(beside: gathered)
   }
 
   /// The candidates for a remote peer: without those of interfaces that do not lead to it, unless interfaces were
@@ -66,6 +67,12 @@ final class ICESockets: Hashable, DeadlineHolder, @unchecked Sendable {
 
   /// Takes remote peers' connections over TCP from now on.
   func serve(_ streams: PeerStreams) { peerStreams = streams }
+
+  /// Other addresses are advertised.
+  func advertisedChanged(_ now: Timestamp) {
+    isUnsettled = true
+    settle(now)
+  }
 
   /// Every server has answered, failed, or had its time.
   var isComplete: Bool { gatherer.isComplete && !servers.contains(where: \.isBeginning) }

@@ -48,9 +48,12 @@ final class PeerStreams {
     }
   }
 
+  /// The TCP port; nil: none is open.
+  var port: UInt16? { listeners.first?.local.port }
+
   /// One candidate for each address of `hosts`, all less wanted than any over UDP but relays (RFC 6544 §4.2).
   func candidates(beside hosts: [ICECandidate]) -> [ICECandidate] {
-    guard let port = listeners.first?.local.port else { return [] }
+    guard let port else { return [] }
     return hosts.enumerated().map { rank, host in
       // The type preference is libwebrtc's; 4 of 7 is the passive direction's.
       let localPreference = UInt32(4 << 13 + max(0, 8_191 - rank))

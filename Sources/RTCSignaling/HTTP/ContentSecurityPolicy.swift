@@ -21,14 +21,15 @@ package struct ContentSecurityPolicy: Sendable, Equatable {
   }
 
   /// The header's value.
-  /// - Parameter host: host and port that the client knows the server as. Not every browser takes WebSocket to the page's own
-  ///   origin for that origin, so it is named.
-  package func text(host: String?) -> String {
+  /// - Parameter hosts: hosts and ports that the client may know the server as. Not every browser takes WebSocket to the page's
+  ///   own origin for that origin, so they are named.
+  package func text(hosts: [String]) -> String {
     var own = "'self'"
-    if let host, let (name, port) = HostName.split(authority: host),
-      port?.utf8.allSatisfy({ (48...57).contains($0) }) != false,
-      name.isAddress || name.text.utf8.allSatisfy(Self.isNameByte)
-    {
+    for host in hosts {
+      guard let (name, port) = HostName.split(authority: host),
+        port?.utf8.allSatisfy({ (48...57).contains($0) }) != false,
+        name.isAddress || name.text.utf8.allSatisfy(Self.isNameByte)
+      else { continue }
       let authority = name.inURL + (port.map { ":\($0)" } ?? "")
       own += " ws://\(authority) wss://\(authority)"
     }

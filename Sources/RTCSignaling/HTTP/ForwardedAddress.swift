@@ -1,5 +1,15 @@
 package import RTCPrimitives
 
+/// Where a client sent its request, as a trusted proxy states it.
+package struct ForwardedPlace: Sendable, Hashable {
+  /// Host and port by which the client knows the server.
+  package var host: String?
+  /// The scheme of the client's request.
+  package var scheme: WebAddress.Scheme?
+
+  package init(host: String? = nil, scheme: WebAddress.Scheme? = nil) { (self.host, self.scheme) = (host, scheme) }
+}
+
 /// Finds the address of a client behind trusted proxies.
 package enum ForwardedAddress {
   /// Addresses that are looked at; real chains have two or three.
@@ -24,14 +34,53 @@ package enum ForwardedAddress {
   }
 
   private static func client(of connection: String, chain: [String], trusting proxies: [AddressPrefix]) -> String {
-    var client = connection
+    walk(from: connection, chain, trusting: proxies).client
+  }
+
+  /// The last address of the chain that is not a trusted proxy's, and the number of entries that trusted proxies wrote.
+  private static func walk(
+    from connection: String, _ chain: [String], trusting proxies: [AddressPrefix]
+  ) -> (client: String, hops: Int) {
+    var (client, hops) = (connection, 0)
     for text in chain.suffix(longestChain).reversed() {
+      hops += 1
       // A name, `unknown` or garbage: the proxy that wrote it is the last known address.
-      guard let address = address(in: text) else { return client }
+      guard let address = address(in: text) else { break }
       client = address.description
-      guard isTrusted(client, proxies) else { return client }
+      guard isTrusted(client, proxies) else { break }
     }
-    return client
+    return (client, hops)
+  }
+
+  /// Host and scheme of the client's request, as the trusted proxy states them that the client is connected to.
+  /// - Parameters:
+  ///   - connection: the remote address of the connection; nothing is taken unless it is a trusted proxy's.
+  ///   - forwarded: the values of all `Forwarded` headers, in order.
+  ///   - forwardedFor: the values of all `X-Forwarded-For` headers; likewise `hosts` (`X-Forwarded-Host`) and `schemes`
+  ///     (`X-Forwarded-Proto`).
+  package static func place(
+    of connection: String, forwarded: [String], forwardedFor: [String], hosts: [String], schemes: [String],
+    trusting proxies: [AddressPrefix]
+  ) -> ForwardedPlace {
+    guard isTrusted(connection, proxies) else { return ForwardedPlace() }
+    var place = ForwardedPlace()
+    let elements = forwarded.flatMap(entries)
+    if !elements.isEmpty {
+      let (_, hops) = walk(from: connection, forwarded.flatMap(Self.hops), trusting: proxies)
+      let element = elements[max(0, elements.count - max(1, hops))]
+      place.host = value(of: "host", in: element)
+      place.scheme = value(of: "proto", in: element).flatMap { WebAddress.Scheme(rawValue: $0.lowercased()) }
+    }
+    let (_, hops) = walk(from: connection, forwardedFor.flatMap(entries), trusting: proxies)
+    // A proxy appends its value, or leaves the one that is there.
+    func entry(_ values: [String]) -> String? {
+      let all = values.flatMap(entries)
+      return all.isEmpty ? nil : all[max(0, all.count - max(1, hops))]
+    }
+    place.host = place.host ?? entry(hosts)
+    place.scheme = place.scheme ?? entry(schemes).flatMap { WebAddress.Scheme(rawValue: $0.lowercased()) }
+    if let host = place.host, HostName.split(authority: host) == nil { place.host = nil }
+    return place
   }
 
   /// The address that the nearest proxy says the request came from; nil when it says none.
@@ -53,17 +102,18 @@ package enum ForwardedAddress {
   }
 
   /// The `for` of each element; empty where it has none.
-  private static func hops(_ value: String) -> [String] {
-    entries(value).map { element in
-      for pair in element.split(separator: ";") {
-        let pair = pair.trimmingBlanks()
-        guard let mark = pair.firstIndex(of: "="), pair[..<mark].trimmingBlanks().lowercased() == "for" else {
-          continue
-        }
-        return String(pair[pair.index(after: mark)...].trimmingBlanks())
-      }
-      return ""
+  private static func hops(_ value: String) -> [String] { entries(value).map { self.value(of: "for", in: $0) ?? "" } }
+
+  /// The value of a parameter of an element, without quotes.
+  private static func value(of name: String, in element: String) -> String? {
+    for pair in element.split(separator: ";") {
+      let pair = pair.trimmingBlanks()
+      guard let mark = pair.firstIndex(of: "="), pair[..<mark].trimmingBlanks().lowercased() == name else { continue }
+      var text = pair[pair.index(after: mark)...].trimmingBlanks()
+      if text.hasPrefix("\""), text.hasSuffix("\""), text.utf8.count >= 2 { text = text.dropFirst().dropLast() }
+      return String(text)
     }
+    return nil
   }
 
   /// `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`, `[2001:db8::1%eth0]:4711`, each in quotes or not.

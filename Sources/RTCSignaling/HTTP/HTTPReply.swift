@@ -88,13 +88,15 @@ extension HTTPReply {
   }
 
   /// 201 with the answer, `Location`, `ETag` and `Link`s (RFC 9725 §4.2).
+  /// - Parameter path: the request's path. `Location` is relative to it (RFC 3986 §5.2), as a proxy may have removed the beginning
+  ///   of the path that the client knows.
   package static func opened(
-    _ answer: WHEPAnswer, at door: SignalingDoor, iceServers: [ICEServer] = []
+    _ answer: WHEPAnswer, at door: SignalingDoor, path: some StringProtocol, iceServers: [ICEServer] = []
   ) -> HTTPReply {
     HTTPReply(
       status: 201,
       headers: [
-        "Content-Type": "application/sdp", "Location": door.sessionPrefix + answer.id,
+        "Content-Type": "application/sdp", "Location": door.sessionReference(from: path) + answer.id,
         "ETag": "\"\(answer.etag)\"", "Accept-Patch": RequestRouter.fragmentType,
       ], body: Array(answer.answer.utf8)
     ).linking(iceServers)
@@ -107,10 +109,23 @@ extension HTTPReply {
     return reply
   }
 
+  /// A permanent redirect to a reference that is relative to the request.
+  static func moved(to reference: String) -> HTTPReply {
+    HTTPReply(status: 308, sentence: "This page is at \(reference).", headers: ["Location": reference])
+  }
+
   /// 204 for a session that is there, else 404.
-  package static func found(etag: String?) -> HTTPReply {
-    guard let etag else { return .refusal(.noSuchSession) }
-    return HTTPReply(status: 204, headers: ["ETag": "\"\(etag)\"", "Accept-Patch": RequestRouter.fragmentType])
+  /// - Parameter diagnosis: why it has no connection yet, or had none until it ended.
+  package static func found(etag: String?, diagnosis: String? = nil) -> HTTPReply {
+    var reply = HTTPReply.refusal(.noSuchSession)
+    if let etag {
+      reply = HTTPReply(status: 204, headers: ["ETag": "\"\(etag)\"", "Accept-Patch": RequestRouter.fragmentType])
+    }
+    if let diagnosis {
+      let text = diagnosis.utf8.map { (32...126).contains($0) ? $0 : UInt8(ascii: "?") }
+      reply.add(ViewerChecks.responseHeader, String(decoding: text, as: UTF8.self))
+    }
+    return reply
   }
 
   /// The response to a PATCH of candidates (RFC 9725 §4.3).
@@ -152,13 +167,15 @@ extension HTTPReply {
     return reply
   }
 
-  /// The hub's figures for Prometheus.
+  /// The figures of a cast or hub for Prometheus.
   package static func metrics(
-    _ counters: HubCounters, refusals: [RefusalCounts.Subject: UInt64] = [:]
+    _ status: CastStatus, _ cast: [CastMetric] = [], hub: HubCounters?,
+    refusals: [RefusalCounts.Subject: UInt64] = [:]
   ) -> HTTPReply {
     HTTPReply(
       status: 200, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8", "Cache-Control": "no-store"],
-      body: Array((counters.prometheus + prometheus(refusals)).utf8))
+      body: Array(
+        ((status.metrics + cast).map(\.prometheus).joined() + (hub?.prometheus ?? "") + prometheus(refusals)).utf8))
   }
 
   private static func prometheus(_ refusals: [RefusalCounts.Subject: UInt64]) -> String {
@@ -213,7 +230,7 @@ extension HTTPReply {
       headers: [
         "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache", "ETag": "\"\(form.tag)\"",
         "Vary": "Accept-Encoding", "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin",
-        "Content-Security-Policy": policy.text(host: request.host),
+        "Content-Security-Policy": policy.text(hosts: request.hosts),
       ], body: isKnown ? [] : form.body)
     if let encoding = form.encoding { reply.headers.append(Header(name: "Content-Encoding", value: encoding)) }
     return reply

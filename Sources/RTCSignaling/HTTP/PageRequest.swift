@@ -1,14 +1,14 @@
 /// The relevant headers of a browser's request for a page.
 package struct PageRequest: Sendable, Equatable {
-  /// The server's name in the `Host` header.
-  package var host: String?
+  /// The server's names: that in the `Host` header, and those by which proxies know it.
+  package var hosts: [String]
   /// Whether the browser accepts gzip (RFC 9110 §12.5.3).
   package var acceptsGzip: Bool
   /// The entity tags that the browser has, without quotes and `W/` (RFC 9110 §13.1.2).
   package var knownTags: [String]
 
-  package init(host: String?, acceptsGzip: Bool = false, knownTags: [String] = []) {
-    self.host = host
+  package init(hosts: [String], acceptsGzip: Bool = false, knownTags: [String] = []) {
+    self.hosts = hosts
     self.acceptsGzip = acceptsGzip
     self.knownTags = knownTags
   }
@@ -18,11 +18,14 @@ extension RequestHead {
   /// The maximum number of members of a header field that are read; browsers send fewer.
   private static let mostMembers = 16
 
-  var pageRequest: PageRequest {
-    PageRequest(host: authority, acceptsGzip: accepts(coding: "gzip"), knownTags: knownTags)
+  /// - Parameter known: the server's public name.
+  func pageRequest(knownAs known: String?) -> PageRequest {
+    var hosts: [String] = []
+    for host in [known, statedHost, authority].compactMap(\.self) where !hosts.contains(host) { hosts.append(host) }
+    return PageRequest(hosts: hosts, acceptsGzip: accepts(coding: "gzip"), knownTags: knownTags)
   }
 
-  private var knownTags: [String] {
+  var knownTags: [String] {
     (ifNoneMatch ?? "").split(separator: ",", maxSplits: Self.mostMembers).map { Self.opaqueTag($0) }
   }
 

@@ -28,6 +28,12 @@ package struct RequestHead: Sendable, Equatable {
   package var upgrade: String?
   /// `Access-Control-Request-Method`: a browser asks on behalf of a page of another origin (CORS preflight).
   package var requestedMethod: String?
+  /// Host and port by which the client knows the server, as a trusted proxy states them; nil: none does.
+  package var statedHost: String?
+  /// The scheme of the client's request, as a trusted proxy states it.
+  package var statedScheme: WebAddress.Scheme?
+  /// `RTCast-Checks`: the client's session is not connected.
+  package var checks: ViewerChecks?
   /// `RTCast-Client`: the client's identifier, so that a return is not another use of its link. Nil if it is missing,
   /// or not 16 to 64 letters, digits, `-` and `_`.
   package var client: String?
@@ -59,8 +65,16 @@ package struct RequestHead: Sendable, Equatable {
   /// `Host` without the blanks around it.
   var authority: String? { host.map { String($0.trimmingBlanks()) } }
 
+  /// A copy for a server that is known under a path, and for the place that a trusted proxy states.
+  package func seen(under basePath: BasePath?, at place: ForwardedPlace) -> RequestHead {
+    var head = self
+    if let basePath { head.target = basePath.stripped(from: target) }
+    (head.statedHost, head.statedScheme) = (place.host, place.scheme)
+    return head
+  }
+
   /// The target's path without its query.
-  var path: Substring { target.prefix { $0 != "?" && $0 != "#" } }
+  package var path: Substring { target.prefix { $0 != "?" && $0 != "#" } }
 
   /// The target's query, decoded. The first of several equal names counts; parts that cannot be decoded are left out.
   var query: [String: String] {
@@ -84,6 +98,10 @@ package struct RequestHead: Sendable, Equatable {
     case .health: "/health"
     case .metrics: "/metrics"
     case .snapshot: "/snapshot.webp"
+    case .wall: "/wall"
+    case .streams: "/streams"
+    case .streamPicture(let stream): "/snapshot/" + stream.foreignText()
+    case .pick(let resource): resource.publicPath
     case .hub(.native): "/hub"
     case .hub(.peerJS): "/peerjs"
     case .hub(.skyRTC): "/skyrtc"

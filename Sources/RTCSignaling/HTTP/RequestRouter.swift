@@ -16,14 +16,22 @@ package struct RequestRouter: Sendable {
     case patch(SignalingDoor, id: String, etag: String?)
     /// The answer to an offer of ours.
     case accept(SignalingDoor, id: String)
-    /// Whether a session is there.
-    case find(SignalingDoor, id: String)
+    /// Whether a session is there, and why it is not connected if the client asks.
+    case find(SignalingDoor, id: String, ViewerChecks? = nil)
     /// This reply, and the STUN and TURN servers of the door.
     case servers(SignalingDoor, HTTPReply)
     /// The end of a session.
     case close(SignalingDoor, id: String)
     /// The whole picture as it is now.
     case snapshot(by: AccessGrant, client: String? = nil)
+    /// The page that shows all streams.
+    case wall(PageRequest)
+    /// The list of streams.
+    case streams(StillRequest)
+    /// A still picture of a stream.
+    case picture(of: String, width: Int, StillRequest)
+    /// A part of the page on which a caster picks a source.
+    case pick(PickResource, known: [String])
     /// Figures for Prometheus.
     case metrics
     /// A free name, for PeerJS.
@@ -36,11 +44,20 @@ package struct RequestRouter: Sendable {
     /// Whether the body matters.
     package var readsBody: Bool {
       switch self {
-      case .open, .patch, .accept: true
-      case .reply, .page, .viewer, .health, .find, .servers, .close, .snapshot, .metrics, .freeName, .peerNames, .hub:
+      case .open, .patch, .accept, .pick(.choice, _): true
+      case .reply, .page, .viewer, .health, .find, .servers, .close, .snapshot, .wall, .streams, .picture, .pick,
+        .metrics, .freeName, .peerNames, .hub:
         false
       }
     }
+  }
+
+  /// The sender of a request for still pictures or their list, and what it has already.
+  package struct StillRequest: Sendable, Equatable {
+    package var grant: AccessGrant
+    package var client: String?
+    /// The entity tags of the pictures or lists that the client has.
+    package var known: [String]
   }
 
   static let fragmentType = "application/trickle-ice-sdpfrag"
@@ -54,8 +71,11 @@ package struct RequestRouter: Sendable {
   private let proxyNames: Set<HostName>
   private let hasHub: Bool
   private let takesPublications: Bool
+  private let hasPicker: Bool
   /// In lower case; `*` admits all.
   private let origins: Set<String>
+  private let publicAddress: PublicAddress?
+  private let basePath: BasePath?
 
   /// - Parameters:
   ///   - listen: the server's address; it decides whether names in `Host` are checked.
@@ -63,21 +83,34 @@ package struct RequestRouter: Sendable {
   ///   - isSecure: whether the server speaks TLS.
   ///   - hostNames: further names of the server, such as that of a proxy in front of it.
   ///   - hasHub: whether the paths of the hub and its figures exist.
-  ///   - takesPublications: whether WHIP exists.
+  ///   - takesPublications: whether WHIP exists, and with it the page that shows all streams.
+  ///   - hasPicker: whether the page exists on which a caster picks a source.
   ///   - origins: web sites, as `https://host`, whose pages may use this server without a token; `*` for all.
   ///   - machineNames: the names of this machine on its network.
+  ///   - publicAddress: the address of the front page behind a proxy.
+  ///   - basePath: the path under which proxies pass requests on; that of the public address if it is nil.
   package init(
     listen: ListenAddress, gate: AccessGate, isSecure: Bool = false, hostNames: [String] = [], hasHub: Bool = false,
-    takesPublications: Bool = false, origins: [String] = [], machineNames: [String] = []
+    takesPublications: Bool = false, hasPicker: Bool = false, origins: [String] = [], machineNames: [String] = [],
+    publicAddress: PublicAddress? = nil, basePath: BasePath? = nil
   ) {
     self.gate = gate
     self.isSecure = isSecure
     self.hasHub = hasHub
     self.takesPublications = takesPublications
+    self.hasPicker = hasPicker
     self.origins = Set(origins.map { $0.lowercased() })
     self.isLoopback = listen.host.isLoopback
-    proxyNames = Set(hostNames.map { HostName($0) })
+    self.publicAddress = publicAddress
+    self.basePath = basePath ?? publicAddress?.basePath
+    proxyNames = Set(hostNames.map { HostName($0) } + [publicAddress?.web.host].compactMap(\.self))
     names = proxyNames.union(machineNames.map { HostName($0) } + [listen.host])
+  }
+
+  /// A request as this server's own paths name it.
+  /// - Parameter place: where a trusted proxy says that the client sent it.
+  package func localized(_ head: RequestHead, at place: ForwardedPlace) -> RequestHead {
+    head.seen(under: basePath, at: place)
   }
 
   /// Decides on a request by its head.
@@ -88,6 +121,7 @@ package struct RequestRouter: Sendable {
     _ head: RequestHead, from address: String, now: AccessTime, audit: (AuditEvent) -> Void = { _ in }
   ) -> Verdict {
     if let refusal = refusalOfSource(head) { return .reply(refusal) }
+    if let reference = redirect(head) { return .reply(.moved(to: reference)) }
     guard let route = route(head) else {
       return .reply(
         HTTPReply(status: 404, sentence: "There is nothing at this path; viewers go to /, WHEP is at /whep."))
@@ -105,6 +139,16 @@ package struct RequestRouter: Sendable {
     }
   }
 
+  /// The pages' references are relative, so that each page has one address only.
+  private func redirect(_ head: RequestHead) -> String? {
+    let query = head.target.dropFirst(head.path.count).prefix { $0 != "#" }
+    switch head.path {
+    case "": return basePath.map { "\($0.name)/\(query)" }
+    case "/watch/": return "../watch\(query)"
+    default: return nil
+    }
+  }
+
   /// The grant of a request. If the resource is public, the credential only decides about additional content.
   private func access(
     to route: SignalingRoute, _ head: RequestHead, from address: String, _ now: AccessTime
@@ -112,7 +156,7 @@ package struct RequestRouter: Sendable {
     var isNew = false
     // A client without access gets no picture either.
     switch route {
-    case .endpoint, .snapshot: isNew = true
+    case .endpoint, .snapshot, .streams, .streamPicture: isNew = true
     default: break
     }
     let shown = AccessToken.shown(in: head.authorization)
@@ -125,16 +169,23 @@ package struct RequestRouter: Sendable {
     } catch { return .failure(error) }
   }
 
-  /// A link may be for one stream of a hub; a cast has only one.
+  /// A link may be for one stream of a hub; a cast has only one. Only the caster picks a source.
   private func checkStream(_ route: SignalingRoute, _ grant: AccessGrant) throws(AccessRefusal) {
-    guard takesPublications, let stream = grant.link?.stream, case .endpoint(_, let asked) = route else { return }
+    if case .pick = route, let link = grant.link { throw .otherRight(link.right) }
+    guard takesPublications, let stream = grant.link?.stream else { return }
+    let asked: String?
+    switch route {
+    case .endpoint(_, let name): asked = name
+    case .streamPicture(let name): asked = name
+    default: return
+    }
     if asked != stream { throw .otherStream(stream) }
   }
 
   private func verdict(_ route: SignalingRoute, _ head: RequestHead, by grant: AccessGrant?) -> Verdict {
     switch route {
-    case .page: return .page(head.pageRequest)
-    case .viewer: return .viewer(head.pageRequest)
+    case .page: return .page(head.pageRequest(knownAs: publicAddress?.authority))
+    case .viewer: return .viewer(head.pageRequest(knownAs: publicAddress?.authority))
     case .health: return .health(detail: grant != nil)
     case .endpoint(let door, let stream):
       guard head.method == "POST" else {
@@ -149,9 +200,15 @@ package struct RequestRouter: Sendable {
       case "PATCH" where door == .whep && head.mediaType == Self.descriptionType: return .accept(door, id: id)
       case "PATCH": return wrongType(head, expected: Self.fragmentType) ?? .patch(door, id: id, etag: head.entityTag)
       case "DELETE": return .close(door, id: id)
-      default: return .find(door, id: id)
+      default: return .find(door, id: id, head.checks)
       }
     case .snapshot: return .snapshot(by: grant ?? .everybody, client: head.client)
+    case .wall: return .wall(head.pageRequest(knownAs: publicAddress?.authority))
+    case .streams: return .streams(stillRequest(head, grant))
+    case .streamPicture(let stream):
+      let width = head.query["width"].flatMap { Int($0) } ?? 0
+      return .picture(of: stream, width: width, stillRequest(head, grant))
+    case .pick(let resource): return .pick(resource, known: head.knownTags)
     case .metrics: return .metrics
     case .freeName: return .freeName
     case .peerNames(let key): return .peerNames(key: key)
@@ -166,6 +223,10 @@ package struct RequestRouter: Sendable {
     }
   }
 
+  private func stillRequest(_ head: RequestHead, _ grant: AccessGrant?) -> StillRequest {
+    StillRequest(grant: grant ?? .everybody, client: head.client, known: head.knownTags)
+  }
+
   /// The resource that the path names; nil: none.
   private func route(_ head: RequestHead) -> SignalingRoute? {
     switch SignalingRoute(path: head.path) {
@@ -174,6 +235,8 @@ package struct RequestRouter: Sendable {
     case .endpoint(.whip, _) where !takesPublications, .session(.whip, _) where !takesPublications: nil
     // A hub has many pictures, and none of its own.
     case .snapshot where takesPublications: nil
+    case .wall where !takesPublications, .streams where !takesPublications, .streamPicture where !takesPublications: nil
+    case .pick where !hasPicker: nil
     case let route? where hasHub || !route.needsHub: route
     default: nil
     }
@@ -182,7 +245,8 @@ package struct RequestRouter: Sendable {
   /// Headers of every response.
   package static let commonHeaders: [HTTPReply.Header] = [
     .init(name: "Access-Control-Allow-Origin", value: "*"),
-    .init(name: "Access-Control-Expose-Headers", value: "Location, ETag, Link, Accept-Patch, Retry-After"),
+    .init(
+      name: "Access-Control-Expose-Headers", value: "Location, ETag, Link, Accept-Patch, Retry-After, RTCast-Diagnosis"),
     .init(name: "X-Content-Type-Options", value: "nosniff"),
   ]
 
@@ -194,10 +258,14 @@ package struct RequestRouter: Sendable {
       guard let host = head.authority.flatMap({ HostName.split(authority: $0) })?.host else {
         return HTTPReply(status: 400, sentence: "The request has no usable Host header.")
       }
-      guard host.isAddress || host.isLoopback || names.contains(host) else {
+      // A page of a foreign site can send either header, but not change that of the browser or of the proxy.
+      let stated = head.statedHost.flatMap { HostName.split(authority: $0) }?.host
+      for host in [host, stated].compactMap(\.self)
+      where !host.isAddress && !host.isLoopback && !names.contains(host) {
         return HTTPReply(
           status: 403,
-          sentence: "This server is not known as \(host.text); open it by its IP address, or start it with --host-name."
+          sentence: "This server is not known as \(host.text); open it by its IP address, or start it with "
+            + "--host-name \(host.text) or, behind a proxy, with --public-url."
         )
       }
     }
@@ -211,10 +279,12 @@ package struct RequestRouter: Sendable {
   /// Whether the origin is this server's: scheme, host and port of the request's address (RFC 6454 §4). A proxy in
   /// front of this server, known by the server's names, may terminate TLS.
   private func isOwn(_ origin: String, _ head: RequestHead) -> Bool {
-    guard let page = WebAddress(origin), page.target == "/", let authority = head.authority,
+    guard let page = WebAddress(origin), page.target == "/" else { return false }
+    if let publicAddress, page.hasSameOrigin(as: publicAddress.web) { return true }
+    guard let authority = head.statedHost ?? head.authority,
       let own = WebAddress("\(page.scheme.rawValue)://\(authority)")
     else { return false }
-    let isScheme = page.scheme == (isSecure ? .https : .http) || proxyNames.contains(page.host)
+    let isScheme = page.scheme == head.statedScheme ?? (isSecure ? .https : .http) || proxyNames.contains(page.host)
     return isScheme && page.hasSameOrigin(as: own)
   }
 
@@ -232,7 +302,7 @@ package struct RequestRouter: Sendable {
       status: 204,
       headers: [
         "Allow": methods, "Access-Control-Allow-Methods": methods,
-        "Access-Control-Allow-Headers": "Authorization, Content-Type, If-Match, RTCast-Client",
+        "Access-Control-Allow-Headers": "Authorization, Content-Type, If-Match, RTCast-Client, RTCast-Checks",
         "Access-Control-Max-Age": "86400",
       ])
     switch route {
@@ -240,7 +310,9 @@ package struct RequestRouter: Sendable {
       reply.add("Accept-Post", Self.descriptionType)
       if isAdmitted, head.requestedMethod == nil { return .servers(door, reply) }
     case .session: reply.add("Accept-Patch", Self.fragmentType)
-    case .page, .viewer, .health, .snapshot, .metrics, .freeName, .peerNames, .hub: break
+    case .page, .viewer, .health, .snapshot, .wall, .streams, .streamPicture, .pick, .metrics, .freeName, .peerNames,
+      .hub:
+      break
     }
     return .reply(reply)
   }

@@ -8,6 +8,11 @@ package enum SignalingDoor: String, Sendable, CaseIterable {
   var path: String { "/" + rawValue }
   var sessionPrefix: String { path + "/session/" }
 
+  /// The beginning of a session's address, relative to the request that opens it: `/whep` or `/whep/STREAM`.
+  func sessionReference(from request: some StringProtocol) -> String {
+    request.hasPrefix(path + "/") ? "session/" : rawValue + "/session/"
+  }
+
   /// The right that opening a session there takes.
   package var right: AccessRight {
     switch self {
@@ -37,6 +42,14 @@ package enum SignalingRoute: Sendable, Equatable {
   case peerNames(key: String)
   /// `/snapshot.webp`: the whole picture, for clients that may watch.
   case snapshot
+  /// `/wall`: the page that shows all streams.
+  case wall
+  /// `/streams`: the list of streams, for clients that may watch.
+  case streams
+  /// `/snapshot/STREAM`: a still picture of a stream, for clients that may watch it.
+  case streamPicture(String)
+  /// The page on which a caster picks a source, and its parts.
+  case pick(PickResource)
   /// `/metrics`, in Prometheus' format.
   case metrics
 
@@ -45,16 +58,25 @@ package enum SignalingRoute: Sendable, Equatable {
     let path = Substring(path)
     switch path {
     case "/", "/index.html": self = .page
-    case "/watch", "/watch/": self = .viewer
+    case "/watch": self = .viewer
     case "/health", "/healthz": self = .health
     case "/metrics": self = .metrics
     case "/snapshot.webp": self = .snapshot
+    case "/wall": self = .wall
+    case "/streams": self = .streams
     case "/hub", "/hub/": self = .hub(.native)
     case "/peerjs", "/peerjs/": self = .hub(.peerJS)
     case "/skyrtc", "/skyrtc/": self = .hub(.skyRTC)
     default:
       if let door = SignalingDoor.allCases.first(where: { path == $0.path || path.hasPrefix($0.path + "/") }) {
         self.init(path, through: door)
+      } else if let resource = PickResource(path: path) {
+        self = .pick(resource)
+      } else if path.hasPrefix(Self.picturePrefix),
+        let name = PercentEncoding.decode(path.dropFirst(Self.picturePrefix.count)),
+        Self.isStreamName(name)
+      {
+        self = .streamPicture(name)
       } else if path.hasSuffix("/id"), path.dropFirst().dropLast(3).utf8.allSatisfy({ $0 != 47 }), path.utf8.count > 4 {
         self = .freeName
       } else if path.hasPrefix("/"), path.hasSuffix("/peers"),
@@ -67,6 +89,8 @@ package enum SignalingRoute: Sendable, Equatable {
       }
     }
   }
+
+  private static let picturePrefix = "/snapshot/"
 
   private init?(_ path: Substring, through door: SignalingDoor) {
     if path.hasPrefix(door.sessionPrefix) {
@@ -98,7 +122,9 @@ package enum SignalingRoute: Sendable, Equatable {
   /// For `Allow` and `Access-Control-Allow-Methods`.
   package var methods: [String] {
     switch self {
-    case .page, .viewer, .health, .snapshot, .metrics, .freeName, .peerNames: ["GET", "HEAD", "OPTIONS"]
+    case .page, .viewer, .health, .snapshot, .wall, .streams, .streamPicture, .metrics, .freeName, .peerNames:
+      ["GET", "HEAD", "OPTIONS"]
+    case .pick(let resource): resource.methods
     case .hub: ["GET", "OPTIONS"]
     // GET and HEAD are answered without content (RFC 9725 §4.1).
     case .endpoint: ["POST", "GET", "HEAD", "OPTIONS"]
@@ -110,17 +136,19 @@ package enum SignalingRoute: Sendable, Equatable {
   var right: AccessRight? {
     switch self {
     // The hub asks for its tokens itself.
-    case .page, .viewer, .health, .hub, .freeName, .peerNames: nil
+    case .page, .viewer, .wall, .health, .hub, .freeName, .peerNames: nil
     case .endpoint(let door, _), .session(let door, _): door.right
-    case .snapshot: .watch
+    case .snapshot, .streams, .streamPicture: .watch
+    // No link gives it: see `RequestRouter`.
+    case .pick: .publish
     case .metrics: .metrics
     }
   }
 
   var needsHub: Bool {
     switch self {
-    case .hub, .freeName, .peerNames, .metrics: true
-    case .page, .viewer, .health, .snapshot, .endpoint, .session: false
+    case .hub, .freeName, .peerNames: true
+    case .page, .viewer, .health, .metrics, .snapshot, .wall, .streams, .streamPicture, .pick, .endpoint, .session: false
     }
   }
 

@@ -82,6 +82,11 @@ public final class StreamDirectory: WHEPSessions {
     return nil
   }
 
+  /// The diagnosis of a session that is not connected.
+  public func diagnosis(of id: String, checks: ViewerChecks) async -> String? {
+    try? await sessions(with: id).diagnosis(of: id, checks: checks)
+  }
+
   private func sessions(with id: String) async throws(WHEPRefusal) -> any WHEPSessions {
     for sessions in all where await sessions.etag(of: id) != nil { return sessions }
     throw .noSuchSession
@@ -98,6 +103,21 @@ public final class StreamDirectory: WHEPSessions {
     var viewers = 0
     for sessions in all { viewers += await sessions.status().viewers }
     return CastStatus(isLive: true, viewers: viewers, streams: names)
+  }
+
+  /// The streams by name, sorted.
+  public func listing() async -> [StreamListing] {
+    var listing: [StreamListing] = []
+    for (name, sessions) in streams.withLock({ $0.sorted { $0.key < $1.key } }) {
+      let viewers = await sessions.status().viewers
+      listing.append(StreamListing(name: name, newest: sessions.pictures.flatMap(\.newest), viewers: viewers))
+    }
+    return listing
+  }
+
+  /// A still picture of the stream of that name; nil: there is none.
+  public func picture(of stream: String, width: Int) async -> StillPicture? {
+    await streams.withLock { $0[stream] }?.pictures?.picture(width: width)
   }
 
   private var all: [any WHEPSessions] { streams.withLock { Array($0.values) } }

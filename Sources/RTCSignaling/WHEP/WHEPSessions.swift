@@ -31,6 +31,9 @@ public protocol OfferSessions: Sendable {
   /// The entity tag of a session's present ICE generation, without quotes; nil when there is no such session.
   func etag(of id: String) async -> String?
 
+  /// Sentences for the viewer on why a session has no connection yet, and what to do; nil if it has one, or nothing is known.
+  func diagnosis(of id: String, checks: ViewerChecks) async -> String?
+
   /// Applies a `trickle-ice-sdpfrag` (RFC 8840): more candidates, or an ICE restart.
   /// - Parameter etag: the entity tag of `If-Match` without its quotes, `*` as it is; nil when the viewer sent none.
   func patch(id: String, fragment: String, etag: String?) async throws(WHEPRefusal) -> WHEPPatchResult
@@ -51,6 +54,9 @@ extension OfferSessions {
 
   /// No refusals are counted.
   public var refusals: [RefusalCounts.Subject: UInt64] { [:] }
+
+  /// Nothing is known.
+  public func diagnosis(of id: String, checks: ViewerChecks) async -> String? { nil }
 
   /// Refuses: clients are to offer.
   public func offer(stream: String?, remote: String) async throws(WHEPRefusal) -> WHEPAnswer {
@@ -80,11 +86,36 @@ public protocol WHEPSessions: OfferSessions {
 
   /// The whole picture as it is now; nil where there is none to be had. However often it is asked for, it is made once.
   func snapshot() async -> CastSnapshot?
+
+  /// The still pictures of the one stream of these sessions; nil: there are none.
+  var pictures: (any StreamPictures)? { get }
+
+  /// The streams with names, for a page that shows all of them.
+  func listing() async -> [StreamListing]
+
+  /// A still picture of the stream of that name; nil: there is none.
+  /// - Parameter width: see `StreamPictures.picture(width:)`.
+  func picture(of stream: String, width: Int) async -> StillPicture?
+
+  /// The figures for `GET /metrics`, besides those of `status()`.
+  func metrics() async -> [CastMetric]
 }
 
 extension WHEPSessions {
+  /// No still pictures.
+  public var pictures: (any StreamPictures)? { nil }
+
+  /// No streams with names.
+  public func listing() async -> [StreamListing] { [] }
+
+  /// No picture.
+  public func picture(of stream: String, width: Int) async -> StillPicture? { nil }
+
   /// No snapshot.
   public func snapshot() async -> CastSnapshot? { nil }
+
+  /// No further figures.
+  public func metrics() async -> [CastMetric] { [] }
 }
 
 /// An opened session.

@@ -93,9 +93,14 @@ extension AccessTime {
 }
 
 extension Channel {
-  /// The client's IP address without the IPv6 clothes that a dual-stack socket puts on IPv4; empty when it is not known.
+  /// The client's IP address without the IPv6 clothes that a dual-stack socket puts on IPv4; empty when it is not known. A client
+  /// of a Unix socket is a program of this machine.
   var clientAddress: String {
+    if remoteAddress?.protocol == .unix { return unixClientAddress }
     let text = remoteAddress?.ipAddress ?? ""
     return text.hasPrefix("::ffff:") && text.contains(".") ? String(text.dropFirst(7)) : text
   }
 }
+
+/// The address of clients of a Unix socket: this machine's.
+let unixClientAddress = "127.0.0.1"

@@ -18,8 +18,9 @@ enum HubUpgrade {
       maxFrameSize: host.limits.messageBytes, automaticErrorHandling: false,
       shouldUpgrade: { channel, head in
         let client = boundClient.value
-        guard boundRegistry.value.isOpen, boundRegistry.value.client(of: client.address(of: channel), head) != nil,
-          case .hub = boundRegistry.value.judge(RequestHead(head), from: "")
+        let peer = client.address(of: channel)
+        guard boundRegistry.value.isOpen, boundRegistry.value.client(of: peer, head) != nil,
+          case .hub = boundRegistry.value.judge(boundRegistry.value.head(head, from: peer), from: "")
         else {
           return channel.eventLoop.makeSucceededFuture(nil)
         }
@@ -27,9 +28,10 @@ enum HubUpgrade {
       },
       upgradePipelineHandler: { channel, head in
         channel.eventLoop.makeCompletedFuture {
-          guard let host = boundRegistry.value.hub,
-            let address = boundRegistry.value.client(of: boundClient.value.address(of: channel), head),
-            case .hub(let dialect, let query) = boundRegistry.value.judge(RequestHead(head), from: "")
+          let peer = boundClient.value.address(of: channel)
+          guard let host = boundRegistry.value.hub, let address = boundRegistry.value.client(of: peer, head),
+            case .hub(let dialect, let query) = boundRegistry.value.judge(
+              boundRegistry.value.head(head, from: peer), from: "")
           else { return }
           boundClient.value.handOver()
           let pipeline = channel.pipeline.syncOperations

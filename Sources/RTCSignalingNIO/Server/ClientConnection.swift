@@ -14,6 +14,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// For the log.
     var name: String
     var verdict: RequestRouter.Verdict
+    /// The path of the request, as the server's own paths name it.
+    var path: String
     var isHead: Bool
     var keepsAlive: Bool
   }
@@ -123,8 +125,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   private func begin(_ head: HTTPRequestHead) {
-    let request = RequestHead(head)
     let peer = context.map { address(of: $0.channel) } ?? ""
+    let request = registry.head(head, from: peer)
     guard let client = registry.client(of: peer, head) else {
       return answer(.contradictoryProxy, isHead: head.method == .HEAD, thenLinger: true)
     }
@@ -133,8 +135,9 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     let exchange = Exchange(
       name: "\(request.method) \(request.publicPath)",
       verdict: registry.judge(request, from: remote),
+      path: String(request.path),
       isHead: head.method == .HEAD,
-      keepsAlive: head.version == .http1_1 && head.isKeepAlive)
+      keepsAlive: head.version == .http1_1 && head.isKeepAlive && !registry.endsConnections(from: peer, head))
     body.clear()
     phase = .reading(exchange, count: 0)
     if request.contentLength ?? 0 > registry.limits.bodyBytes {
@@ -178,7 +181,15 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
       registry.audit(AuditEvent(.admitted, right: .watch, by: grant.credential, from: remote, name: "snapshot.webp"))
       let sessions = registry.sessions
       ask(exchange) { .reply(.snapshot(await sessions.snapshot())) }
-    case .metrics: answer(.metrics(registry.hub?.counters ?? HubCounters(), refusals: registry.refusals), exchange)
+    case .wall(let request): answer(registry.wallPage(request), exchange)
+    case .streams(let request): list(request, exchange)
+    case .picture(let stream, let width, let request): show(stream, width: width, request, exchange)
+    case .pick(let resource, let known): pick(resource, known: known, text: text, exchange)
+    case .metrics:
+      let (counters, refusals, sessions) = (registry.hub?.counters, registry.refusals, registry.sessions)
+      ask(exchange) {
+        .reply(.metrics(await sessions.status(), await sessions.metrics(), hub: counters, refusals: refusals))
+      }
     case .freeName: answer(.freeName(HubHost.freshName()), exchange)
     case .peerNames(let key):
       answer(
@@ -200,8 +211,12 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         try await sessions.accept(id: id, answer: text)
         return .patched(.noContent)
       }
-    case .find(let door, let id):
-      amend(door, exchange) { sessions throws(WHEPRefusal) in .found(etag: await sessions.etag(of: id)) }
+    case .find(let door, let id, let checks):
+      amend(door, exchange) { sessions throws(WHEPRefusal) in
+        var diagnosis: String?
+        if let checks { diagnosis = await sessions.diagnosis(of: id, checks: checks) }
+        return .found(etag: await sessions.etag(of: id), diagnosis: diagnosis)
+      }
     case .servers(let door, let reply):
       amend(door, exchange) { sessions throws(WHEPRefusal) in reply.linking(sessions.iceServers) }
     case .patch(let door, let id, let etag):
@@ -312,7 +327,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         AuditEvent(
           .admitted, right: opening.door.right, by: opening.grant.credential, from: remote, name: opening.stream))
       registry.noteSession(opened.id, at: opening.door, by: opening.grant, client: opening.client)
-      answer(.opened(opened, at: opening.door, iceServers: servers), exchange)
+      answer(.opened(opened, at: opening.door, path: exchange.path, iceServers: servers), exchange)
     }
   }
 
@@ -332,6 +347,48 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     giveBack(opening)
     guard let sessions = registry.sessions(at: opening.door) else { return }
     Task { await sessions.close(id: answer.id) }
+  }
+
+  // MARK: Still pictures
+
+  /// A link for one stream lists this stream alone.
+  private func list(_ request: RequestRouter.StillRequest, _ exchange: Exchange) {
+    let sessions = registry.sessions
+    let only = request.grant.link?.stream
+    ask(exchange) {
+      let streams = await sessions.listing().filter { only == nil || $0.name == only }
+      return .reply(.listing(streams, known: request.known))
+    }
+  }
+
+  /// As with a snapshot, the first picture is one use of a link with limited uses.
+  private func show(_ stream: String, width: Int, _ request: RequestRouter.StillRequest, _ exchange: Exchange) {
+    do throws(AccessRefusal) { try registry.gate.use(request.grant, client: request.client, now: .now) } catch {
+      registry.audit(AuditEvent(error, right: .watch, by: request.grant.credential, from: remote, name: stream))
+      return answer(.refusal(error), exchange)
+    }
+    registry.auditPicture(of: stream, by: request.grant, from: remote)
+    let sessions = registry.sessions
+    ask(exchange) {
+      let picture = await sessions.picture(of: stream, width: width)
+      return .reply(.still(picture, known: request.known, lack: "There is no picture of this stream now."))
+    }
+  }
+
+  private func pick(_ resource: PickResource, known: [String], text: String?, _ exchange: Exchange) {
+    guard let picker = registry.picker else { return answer(.noAnswer, exchange) }
+    switch resource {
+    case .state: ask(exchange) { .reply(.json(await picker.state(), known: known)) }
+    case .picture(let id):
+      ask(exchange) {
+        .reply(.still(await picker.thumbnail(of: id), known: known, lack: "This source is not shown now."))
+      }
+    case .choice:
+      guard let text, PickResource.isIdentifier(text) else {
+        return answer(HTTPReply(status: 400, sentence: "The body must be the identifier of a source."), exchange)
+      }
+      ask(exchange) { .reply(.picked(refusal: await picker.pick(text))) }
+    }
   }
 
   // MARK: The answer
@@ -441,6 +498,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 extension RequestHead {
   init(_ head: HTTPRequestHead) {
     let headers = head.headers
+    let checks = headers.first(name: ViewerChecks.requestHeader).map { ViewerChecks(parsing: $0) }
     self.init(
       method: head.method.rawValue, target: head.uri, host: headers.first(name: "Host"),
       origin: headers.first(name: "Origin"), authorization: headers.first(name: "Authorization"),
@@ -452,5 +510,6 @@ extension RequestHead {
       upgrade: headers.first(name: "Upgrade"),
       requestedMethod: headers.first(name: "Access-Control-Request-Method"),
       client: headers.first(name: "RTCast-Client"))
+    self.checks = checks
   }
 }

@@ -20,6 +20,10 @@ final class ConnectionRegistry {
   let commonHeaders: [HTTPReply.Header]
   private let front: ServedPage
   private let viewer: ServedPage
+  /// The page that shows all streams; nil: there are none.
+  private let wall: ServedPage?
+  /// Nil: there is no page on which a caster picks a source.
+  let picker: (any SourcePicker)?
   /// Nil when the server has no hub.
   let hub: HubHost?
 
@@ -29,6 +33,8 @@ final class ConnectionRegistry {
   private var crowdWarning = RepeatedWarning()
   private let auditLog: @Sendable (AuditEvent) -> Void
   private var wrongTokenWarning = RepeatedWarning()
+  /// When a picture of a stream that was sent was last recorded, by stream and client.
+  private var recordedPictures: [RecordedPicture: Timestamp] = [:]
   /// The number of pending questions to the cast, and how many of them are offers.
   private var questions = 0
   private var waitingOffers = 0
@@ -48,6 +54,12 @@ final class ConnectionRegistry {
     var end: Scheduled<Void>?
   }
 
+  private struct RecordedPicture: Hashable {
+    var stream: String
+    var address: String
+    var credential: AuditEvent.Credential
+  }
+
   private enum State {
     case open
     case draining(EventLoopPromise<Bool>)
@@ -63,20 +75,26 @@ final class ConnectionRegistry {
     router = RequestRouter(
       listen: configuration.listen, gate: gate, isSecure: isSecure,
       hostNames: configuration.hostNames, hasHub: configuration.hub != nil,
-      takesPublications: configuration.publications != nil, origins: configuration.origins,
-      machineNames: [Self.hostName, Self.hostName + ".local"])
+      takesPublications: configuration.publications != nil, hasPicker: configuration.picker != nil,
+      origins: configuration.origins, machineNames: [Self.hostName, Self.hostName + ".local"],
+      publicAddress: configuration.publicAddress, basePath: configuration.basePath)
     publications = configuration.publications
     hub = configuration.hub.map {
       HubHost($0, gate: gate, announce: configuration.whenHubChanges, eventLoop: eventLoop)
     }
     limits = configuration.limits
-    trustedProxies = configuration.trustedProxies
+    // `clientAddress` gives a client of a Unix socket this machine's address.
+    let local = configuration.listen.socketPath == nil ? nil : AddressPrefix(unixClientAddress)
+    trustedProxies = configuration.trustedProxies + [local].compactMap(\.self)
     auditLog = configuration.audit
     viewer = ServedPage(ViewerPage.html, ancestors: configuration.frameAncestors)
+    wall =
+      configuration.publications == nil ? nil : ServedPage(WallPage.html, ancestors: configuration.frameAncestors)
+    picker = configuration.picker
     front =
       switch configuration.frontPage {
       case .viewer: viewer
-      case .hub(let html): ServedPage(html, ancestors: configuration.frameAncestors)
+      case .hub(let html), .pick(let html): ServedPage(html, ancestors: configuration.frameAncestors)
       }
     // Browsers ignore it for certificates that they do not trust by default (RFC 6797 §8.1); on this machine, a browser
     // would also require TLS of other servers on localhost.
@@ -89,6 +107,17 @@ final class ConnectionRegistry {
     self.eventLoop = eventLoop
     hub?.whenEmptied = { [weak self] in self?.settle() }
     hub?.audit = { [weak self] in self?.audit($0) }
+  }
+
+  /// A request as the server's own paths and names describe it.
+  /// - Parameter address: the address of its connection.
+  func head(_ head: HTTPRequestHead, from address: String) -> RequestHead {
+    let headers = head.headers
+    return router.localized(
+      RequestHead(head),
+      at: ForwardedAddress.place(
+        of: address, forwarded: headers["Forwarded"], forwardedFor: headers["X-Forwarded-For"],
+        hosts: headers["X-Forwarded-Host"], schemes: headers["X-Forwarded-Proto"], trusting: trustedProxies))
   }
 
   /// The verdict on a request.
@@ -105,6 +134,19 @@ final class ConnectionRegistry {
     logger.warning("a wrong token came from \(address)\(more)")
   }
 
+  /// Records that a client gets pictures of a stream, once in ten minutes: a page asks for them again and again.
+  func auditPicture(of stream: String, by grant: AccessGrant, from address: String) {
+    let key = RecordedPicture(stream: stream, address: address, credential: grant.credential)
+    let now = DeadlineTimer.now
+    if let last = recordedPictures[key], now - last < Self.pictureRecordInterval { return }
+    // More clients than this are recorded again earlier.
+    if recordedPictures.count >= 4_096 { recordedPictures = [:] }
+    recordedPictures[key] = now
+    audit(AuditEvent(.admitted, right: .watch, by: key.credential, from: address, name: stream))
+  }
+
+  private static let pictureRecordInterval = TimeDelta.seconds(600)
+
   func isTrustedProxy(_ address: String) -> Bool { ForwardedAddress.isTrusted(address, trustedProxies) }
 
   /// The client of a request, by the address of its connection or, if that is a trusted proxy's, by the proxy's
@@ -116,9 +158,19 @@ final class ConnectionRegistry {
       trusting: trustedProxies)
   }
 
+  /// Whether each request gets a connection of its own. Only the first request of a connection can become a WebSocket, and proxies
+  /// send requests of several clients on one connection.
+  func endsConnections(from address: String, _ head: HTTPRequestHead) -> Bool {
+    guard hub != nil else { return false }
+    return ClientNetwork(address).isLoopback || isTrustedProxy(address)
+      || ["Via", "Forwarded", "X-Forwarded-For"].contains { head.headers.contains(name: $0) }
+  }
+
   func frontPage(_ request: PageRequest) -> HTTPReply { front.reply(to: request) }
 
   func viewerPage(_ request: PageRequest) -> HTTPReply { viewer.reply(to: request) }
+
+  func wallPage(_ request: PageRequest) -> HTTPReply { wall?.reply(to: request) ?? .malformedRequest }
 
   private static var hostName: String {
     var bytes = [UInt8](repeating: 0, count: 256)

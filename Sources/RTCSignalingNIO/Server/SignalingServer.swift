@@ -10,7 +10,8 @@ import Synchronization
 
 /// The configuration of a signaling server.
 public struct SignalingServerConfiguration: Sendable {
-  /// The address to listen at; port 0 lets the system choose.
+  /// The address to listen at; port 0 lets the system choose. The owner makes a Unix socket itself, and passes it in
+  /// `inheritedSockets`.
   public var listen: ListenAddress
   /// Descriptors of sockets that listen already, such as those that systemd passes. They take the place of `listen`, which says
   /// their address, and belong to the server from its start on.
@@ -20,6 +21,10 @@ public struct SignalingServerConfiguration: Sendable {
   public var gate: AccessGate
   /// Further names of the server, such as that of a proxy in front of it.
   public var hostNames: [String]
+  /// The address of the front page behind a proxy: its host is a name of the server, and its path one under which requests come.
+  public var publicAddress: PublicAddress?
+  /// The path under which proxies pass requests on, unless it is that of the public address.
+  public var basePath: BasePath?
   /// How much clients may have: sizes, counts and time-outs.
   public var limits: ServerLimits
   /// The configuration of its hub; nil: no hub.
@@ -32,13 +37,16 @@ public struct SignalingServerConfiguration: Sendable {
   public var tls: TLSIdentity?
   /// Receives publications by WHIP; nil: none.
   public var publications: (any OfferSessions)?
+  /// The sources that the caster picks from, for the page of `FrontPage.pick`; nil: none.
+  public var picker: (any SourcePicker)?
   /// Web sites, as `https://host`, whose pages may use this server while it is open; `*` for all.
   public var origins: [String] = []
   /// Web sites, as `https://host`, whose pages may show those of this server in a frame; `*` for all.
   public var frameAncestors: [String] = []
   /// Proxies in front of the server. A request from one of them belongs to the client that the proxy names in
   /// `Forwarded` or `X-Forwarded-For`, or in the PROXY protocol at the beginning of a connection; from other addresses,
-  /// these are ignored.
+  /// these are ignored. Clients of a Unix socket are always proxies, since only programs of this machine
+  /// that may use its file can connect.
   public var trustedProxies: [AddressPrefix] = []
   /// Takes each decision about access, on the server's thread; must not wait.
   public var audit: @Sendable (AuditEvent) -> Void = { _ in }
@@ -48,6 +56,8 @@ public struct SignalingServerConfiguration: Sendable {
     case viewer
     /// A page that connects to the hub.
     case hub([UInt8])
+    /// A page on which the caster picks a source.
+    case pick([UInt8])
   }
 
   /// Without arguments: loopback, a port that the system chooses, plain HTTP, a secret made for it, and no hub.
@@ -64,7 +74,7 @@ public struct SignalingServerConfiguration: Sendable {
 }
 
 /// An HTTP or HTTPS server with the viewer page at `/`, WHEP at `/whep`, WHIP at `/whip` if configured, and the state
-/// of the cast at `/health`; with a hub also `/hub`, `/peerjs` and `/skyrtc` by WebSocket and `/metrics`.
+/// of the cast at `/health` and `/metrics`; with a hub also `/hub`, `/peerjs` and `/skyrtc` by WebSocket.
 ///
 /// It runs on one event-loop thread of its own; the sessions are called on the cooperative pool.
 public final class SignalingServer: Sendable {
@@ -116,8 +126,10 @@ public final class SignalingServer: Sendable {
     _ configuration: SignalingServerConfiguration, group: MultiThreadedEventLoopGroup, listeners: Listeners,
     registry: NIOLoopBound<ConnectionRegistry>, tls: CurrentTLS?
   ) {
-    address = ListenAddress(host: configuration.listen.host, port: listeners.port)
-    localAddress = ListenAddress(host: listeners.localHost, port: listeners.port)
+    let isUnixSocket = configuration.listen.socketPath != nil
+    address =
+      isUnixSocket ? configuration.listen : ListenAddress(host: configuration.listen.host, port: listeners.port)
+    localAddress = isUnixSocket ? address : ListenAddress(host: listeners.localHost, port: listeners.port)
     (takesIPv4, takesIPv6) = (listeners.takesIPv4, listeners.takesIPv6)
     isSecure = configuration.tls != nil
     link = localAddress.link(token: configuration.gate.secret, isSecure: isSecure)

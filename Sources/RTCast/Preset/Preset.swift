@@ -52,8 +52,10 @@ public struct Preset: Hashable, Sendable {
     try self.init(json: json, called: "preset \(file)")
   }
 
-  /// - Parameter called: what the sentences of errors call the file, such as `preset mine.json`.
-  package init(json: some Sequence<UInt8>, called: String) throws(PresetError) {
+  /// - Parameters:
+  ///   - called: what the sentences of errors call the file, such as `preset mine.json`.
+  ///   - besides: keys that are allowed and not read.
+  package init(json: some Sequence<UInt8>, called: String, besides: [String] = []) throws(PresetError) {
     let tree: JSONTree
     do throws(JSONError) {
       tree = try JSONTree(parsing: json)
@@ -61,7 +63,7 @@ public struct Preset: Hashable, Sendable {
       throw PresetError(
         kind: .malformed, sentence: "The \(called) is not JSON: \(error.problem) (line \(error.line)).")
     }
-    self = try PresetReader(file: called).read(tree)
+    self = try PresetReader(file: called, besides: besides).read(tree)
   }
 
   /// The keys of the file, in the order of `presets/README.md`.

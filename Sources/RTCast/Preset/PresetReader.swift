@@ -7,9 +7,11 @@ import RTCSignaling
 struct PresetReader {
   /// The name of the file in messages, such as `preset mine.json`.
   let file: String
+  /// Keys that are allowed and not read.
+  var besides: [String] = []
 
   func read(_ tree: JSONTree) throws(PresetError) -> Preset {
-    let top = try PresetObject(tree, path: "", file: file, keys: Self.keys)
+    let top = try PresetObject(tree, path: "", file: file, keys: Self.keys + besides)
     var preset = Preset()
     preset.title = try top.text("title", upTo: 200)
     preset.description = try top.text("description", upTo: 2_000)

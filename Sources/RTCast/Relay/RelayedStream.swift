@@ -35,6 +35,8 @@ final class RelayedStream: WHEPSessions {
   private let audio: OutgoingAudioTrack
   private let source: Source
   private let viewers: ViewerRegistry
+  /// Nil: no still pictures are made.
+  private let stills: RelayedPictures?
 
   /// Called with the number of viewers that cannot decode the present format, and its name.
   typealias Blindness = @Sendable (_ viewers: Int, _ format: String) -> Void
@@ -49,7 +51,6 @@ final class RelayedStream: WHEPSessions {
     /// The format of the pictures; nil before the first.
     var format: VideoPayloadFormat? { state.withLock(\.format) }
 
-    /// On the loop.
     func requestKeyFrame() { state.withLock(\.source)?.requestKeyFrame() }
 
     /// On the loop.
@@ -62,7 +63,12 @@ final class RelayedStream: WHEPSessions {
     }
   }
 
-  init(peers: PeerLoop, maximumViewers: Int, reportBlindness: @escaping Blindness) {
+  /// - Parameter makePictures: makes the still pictures; gets what requests a key frame.
+  init(
+    peers: PeerLoop, maximumViewers: Int,
+    makePictures: (@escaping @Sendable () -> Void) -> RelayedPictures? = { _ in nil },
+    reportBlindness: @escaping Blindness
+  ) {
     let source = Source(reportBlindness: reportBlindness)
     let video = peers.makeVideoTrack(renditions: [])
     let audio = peers.makeAudioTrack()
@@ -72,6 +78,7 @@ final class RelayedStream: WHEPSessions {
         return .coming
       }, onDemandChanged: { source.demandChanged($0) })
     (self.source, self.video, self.audio) = (source, video, audio)
+    stills = makePictures { source.requestKeyFrame() }
     viewers = ViewerRegistry(
       ViewerRegistry.Stream(
         maximumViewers: maximumViewers,
@@ -110,6 +117,7 @@ final class RelayedStream: WHEPSessions {
     }
     if let format { video.setRenditions([RenditionFormat(.encoded, Self.needed(for: format))], preferred: nil) }
     video.send(encoded)
+    stills?.take(frame)
   }
 
   /// The format that a key frame begins; nil for other frames.
@@ -163,11 +171,20 @@ final class RelayedStream: WHEPSessions {
 
   func etag(of id: String) async -> String? { await viewers.etag(of: id) }
 
+  func diagnosis(of id: String, checks: ViewerChecks) async -> String? {
+    await viewers.diagnosis(of: id, checks: checks)
+  }
+
   func close(id: String) async -> Bool { await viewers.close(id: id) }
 
   func status() async -> CastStatus { CastStatus(isLive: true, viewers: viewers.count) }
 
-  func closeAll() async { await viewers.closeAll() }
+  func closeAll() async {
+    stills?.end()
+    await viewers.closeAll()
+  }
+
+  var pictures: (any StreamPictures)? { stills }
 
   private static func configuration(
     _ video: OutgoingVideoTrack, _ audio: OutgoingAudioTrack, present: VideoPayloadFormat?

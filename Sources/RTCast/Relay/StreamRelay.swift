@@ -10,7 +10,7 @@ public final class StreamRelay: OfferSessions {
   /// The limits of a relay.
   public struct Limits: Sendable {
     /// Publications at a time.
-    public var streams = 16
+    public var streams = 64
     /// Viewers of one publication.
     public var viewersOfEach = 100
 
@@ -50,18 +50,27 @@ public final class StreamRelay: OfferSessions {
   public let directory: StreamDirectory
   private let limits: Limits
   private let makePeers: @Sendable () throws -> PeerLoop
+  /// Makes the still pictures of all streams; nil: none are made.
+  private let painter: PicturePainter?
+  private let codecs: (@Sendable () -> CodecRegistry)?
   private let report: @Sendable (News) -> Void
   private let state = Mutex(State())
 
-  /// - Parameter makePeers: called once, when the first stream is published: a relay without any costs nothing.
+  /// - Parameters:
+  ///   - makePeers: called once, when the first stream is published: a relay without any costs nothing.
+  ///   - codecs: returns the decoders for still pictures of the streams; called when the first picture of a stream is asked
+  ///     for. Nil: there are no still pictures.
   public init(
     into directory: StreamDirectory, limits: Limits = Limits(),
     makePeers: @escaping @Sendable () throws -> PeerLoop = { try PeerLoop() },
+    codecs: (@Sendable () -> CodecRegistry)? = nil,
     report: @escaping @Sendable (News) -> Void = { _ in }
   ) {
     self.directory = directory
     self.limits = limits
     self.makePeers = makePeers
+    self.codecs = codecs
+    painter = codecs == nil ? nil : PicturePainter()
     self.report = report
   }
 
@@ -77,9 +86,11 @@ public final class StreamRelay: OfferSessions {
     let name = stream ?? "main"
     let peers = try claimPlace(from: remote)
     defer { leavePlace(ClientNetwork(remote)) }
-    let relayed = RelayedStream(peers: peers, maximumViewers: limits.viewersOfEach) { [report] viewers, format in
-      report(.undecodable(name, viewers: viewers, format: format))
-    }
+    let relayed = RelayedStream(
+      peers: peers, maximumViewers: limits.viewersOfEach, makePictures: { makePictures(requestKeyFrame: $0) },
+      reportBlindness: { [report] viewers, format in
+        report(.undecodable(name, viewers: viewers, format: format))
+      })
     guard directory.add(relayed, as: name) else { throw .streamTaken(name) }
     var configuration = PeerConnection.Configuration()
     configuration.receivesVideo = true
@@ -128,7 +139,13 @@ public final class StreamRelay: OfferSessions {
     let publications = state.withLock { Array($0.publications.values) }
     for publication in publications { await publication.connection.close() }
     for publication in publications { await publication.task?.value }
+    painter?.stop()
     state.withLock { $0.peers }?.stop()
+  }
+
+  private func makePictures(requestKeyFrame: @escaping @Sendable () -> Void) -> RelayedPictures? {
+    guard let painter, let codecs else { return nil }
+    return RelayedPictures(painter: painter, decoders: { codecs().videoDecoders }, requestKeyFrame: requestKeyFrame)
   }
 
   // MARK: - Publications

@@ -144,6 +144,11 @@ struct CallOutput: Sendable {
   /// Prints an instruction on standard error, so that the text on standard output can be copied as a whole.
   func prompt(_ sentence: String) { if !isJSON { Terminal.log(sentence) } }
 
+  /// A segment of the recording is complete.
+  func recorded(_ path: String, bytes: Int64) {
+    if isJSON { OutputEvent.recorded(path, bytes: bytes).print() }
+  }
+
   func recorded(_ progress: RecordingProgress) {
     guard isJSON else { return Terminal.print(progress.sentence) }
     if progress.hasFile { OutputEvent.recorded(progress).print() }

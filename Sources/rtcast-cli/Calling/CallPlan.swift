@@ -22,7 +22,7 @@ struct CallPlan: Sendable {
   var network = NetworkOptions()
   var answer = AnswerChoice.reject
   var showsWindow: Bool
-  var record: String?
+  var recording: RecordOptions?
   /// The path of the rate log; nil: none.
   var rateLog: String?
   var duration: Double?

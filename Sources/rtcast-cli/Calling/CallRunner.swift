@@ -59,7 +59,7 @@ struct CallRunner {
     let inlets = try ControlInlets(plan.control)
     defer { inlets.close() }
     let show = try CallShow(
-      title: title, showsWindow: plan.showsWindow, record: plan.record, output: output, logger: logger
+      title: title, showsWindow: plan.showsWindow, recording: plan.recording, output: output, logger: logger
     ) { report.yield(.window($0)) }
     let peers = try plan.network.openPeers(
       servers: plan.configuration.iceServers, isTold: true, by: plan.hub.web.host, logger)

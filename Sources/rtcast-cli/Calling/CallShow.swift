@@ -28,7 +28,7 @@ actor CallShow {
 
   /// - Parameter onEvent: what happens at the window; nil: it is gone.
   init(
-    title: String, showsWindow: Bool, record: String?, output: CallOutput, logger: Logger,
+    title: String, showsWindow: Bool, recording: RecordOptions?, output: CallOutput, logger: Logger,
     onEvent: @escaping @Sendable (CallWindow.Event?) -> Void
   ) throws(CastFailure) {
     (self.title, name) = (title, title)
@@ -36,10 +36,11 @@ actor CallShow {
     self.logger = logger
     self.onEvent = onEvent
     window = showsWindow ? .wanted : .none
-    guard let record else { return }
+    guard let recording, let record = recording.record else { return }
     do throws(RecordingError) {
-      recorder = try Recorder(collectingInto: record, files: .ofProgram) { event in
+      recorder = try Recorder(collectingInto: record, files: .ofProgram, segments: recording.segments) { event in
         event.log(to: logger, orFail: output.recordingFailed)
+        if case .segmentCompleted(let path, let bytes) = event { output.recorded(path, bytes: bytes) }
       }
     } catch {
       throw CastFailure(error)

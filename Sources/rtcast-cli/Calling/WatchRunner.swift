@@ -44,7 +44,7 @@ struct WatchRunner {
     let (report, logger) = (report, logger)
     try StopSignals.install { number in report.yield(.stop(number)) }
     let show = try CallShow(
-      title: "rtcast", showsWindow: !command.connection.hub.hidesWindow, record: command.output.recording.record,
+      title: "rtcast", showsWindow: !command.connection.hub.hidesWindow, recording: command.output.recording,
       output: output, logger: logger
     ) { report.yield(.window($0)) }
     var service: String?

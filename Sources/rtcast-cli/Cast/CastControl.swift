@@ -18,6 +18,12 @@ struct CastControl {
   struct Served {
     let server: SignalingServer
     let links: ServerLinks
+    var socket: ListeningSocket?
+
+    func close() async {
+      await server.shutdown()
+      socket?.remove()
+    }
   }
 
   let options: CastOptions

@@ -9,13 +9,20 @@ struct CastNotices {
 
   private var stall: String?
   private var failure: (text: String, until: Timestamp)?
+  /// The viewer that was diagnosed last.
+  private var delayed: (id: String, cause: String)?
 
   mutating func note(_ event: BroadcastEvent, now: Timestamp) {
     switch event {
     case .sourceStalled(let sentence): stall = sentence
     case .sourceResumed: stall = nil
-    case .viewerFailed(_, let address, _): failure = ("\(address) could not connect", now + Self.failureTime)
-    case .viewerJoined: failure = nil
+    case .viewerDelayed(let id, let address, let cause, _):
+      delayed = (id, cause)
+      failure = ("\(address) cannot connect: \(cause)", now + Self.failureTime)
+    case .viewerFailed(let id, let address, _):
+      let cause = delayed?.id == id ? delayed.map { ": \($0.cause)" } ?? "" : ""
+      failure = ("\(address) could not connect\(cause)", now + Self.failureTime)
+    case .viewerJoined: (failure, delayed) = (nil, nil)
     default: break
     }
   }

@@ -41,8 +41,11 @@ struct CastOutput: Sendable {
     guard case .json = style else { return }
     var members: [(String, JSONValue)] = [("source", .string(source))]
     if let format = started.video {
+      // A screen that is not there yet has no size.
+      if format.size.width > 0 {
+        members += [("width", .count(format.size.width)), ("height", .count(format.size.height))]
+      }
       members += [
-        ("width", .count(format.size.width)), ("height", .count(format.size.height)),
         ("fps", .number(format.frameRates.upperBound)), ("format", .string(format.pixelFormat.rawValue)),
       ]
     }
@@ -56,10 +59,10 @@ struct CastOutput: Sendable {
     switch style {
     case .json:
       OutputEvent(.listening, links.members).print()
-      if let exposure = links.exposure { Terminal.complain(exposure) }
+      if let exposure = links.exposure { Terminal.complain(exposure, isWarning: true) }
     case .plain:
       for link in links.urls { Terminal.print(link) }
-      if let exposure = links.exposure { Terminal.complain(exposure) }
+      if let exposure = links.exposure { Terminal.complain(exposure, isWarning: true) }
     case .live(let qrCode): links.show(as: "Watch at", of: "this cast", qrCode: qrCode, hint: keysHint)
     }
   }
@@ -85,6 +88,18 @@ struct CastOutput: Sendable {
     }
   }
 
+  /// - Parameter link: of the page on which the caster picks what is cast.
+  func picking(at link: String) {
+    switch style {
+    case .json: OutputEvent(.pick, [("url", .string(link))]).print()
+    case .plain: Terminal.print("Pick what to cast at \(link)")
+    case .live:
+      Terminal.print("  Pick what to cast at ", bold: link)
+      Terminal.print("  Open this link yourself; it is not for viewers.")
+      Terminal.print("")
+    }
+  }
+
   /// - Parameter keys: the code of the viewer's and our keys.
   func viewerJoined(_ id: String, keys: String?) {
     guard case .json = style else { return }
@@ -106,6 +121,15 @@ struct CastOutput: Sendable {
         ("id", .string(id)), ("state", "failed"), ("reason", .string(reason.word)), ("remote", .string(address)),
         ("message", .string(reason.failureSentence(of: address))),
       ]
+    ).print()
+  }
+
+  /// - Parameter sentence: why it is not connected, and what to do.
+  func viewerDelayed(_ id: String, from address: String, _ sentence: String) {
+    guard case .json = style else { return }
+    OutputEvent(
+      .peer,
+      [("id", .string(id)), ("state", "delayed"), ("remote", .string(address)), ("message", .string(sentence))]
     ).print()
   }
 
@@ -149,6 +173,11 @@ struct CastOutput: Sendable {
   func recordingFailed(_ sentence: String) {
     if case .json = style { OutputEvent.recordingFailed(sentence).print() }
     Terminal.complain(sentence)
+  }
+
+  /// A segment of the recording is complete.
+  func recorded(_ path: String, bytes: Int64) {
+    if case .json = style { OutputEvent.recorded(path, bytes: bytes).print() }
   }
 
   func recorded(_ progress: RecordingProgress) {

@@ -23,6 +23,8 @@ struct CastRunner {
     var maximumSize: PixelSize?
     /// The player of a file, for the keys of the terminal.
     var player: FilePlayer?
+    /// The options of each source that the caster picks on a page; nil: there is no such page.
+    var pick: PickOptions?
   }
 
   private enum Happening {
@@ -97,20 +99,19 @@ struct CastRunner {
     // Viewers need the servers as much as this side.
     settings.iceServers = peers.options.iceServers
     let broadcast = Broadcast(source.media, options: settings, peers: peers)
-    if let ending = try await begin(broadcast, source) { return output.ended(ending, after: 0) }
-
-    // First, since a printed link must belong to a running cast.
-    let recorder: Recorder?
-    do throws(CastFailure) {
-      recorder = try record(broadcast)
-    } catch {
-      await broadcast.stop()
-      throw error
-    }
+    // Before the source starts, because the first key frame of a file that is passed on may be its only one.
+    let recorder = try record(broadcast, hasVideo: source.media.video != nil)
     let served: CastControl.Served?
+    let pick: PickServer?
     do throws(CastFailure) {
+      if let ending = try await begin(broadcast, source) {
+        recorder?.finish()
+        return output.ended(ending, after: 0)
+      }
+      // After that, since a printed link must belong to a running cast.
       try takeCommands(from: inlets)
       served = try await serve(broadcast, peers, access.gate)
+      pick = try await servePick(source, broadcast, served)
     } catch {
       await broadcast.stop()
       recorder?.finish()
@@ -121,13 +122,14 @@ struct CastRunner {
     let watchers = watch(broadcast, player: source.player, token)
     let control = CastControl(options, output, logger, broadcast, served, sourceName: source.name)
     let service = CastService(served?.server, destination: options.destination.to?.text)
-    let result = await follow(source, control, access, service)
+    let result = await follow(source, control, access, service, pick?.picker)
     ServiceNotifier.current?.tell(.stopping)
     for watcher in watchers { watcher.cancel() }
     TerminalKeys.restore()
     await broadcast.stop()  // the goodbyes go out while the server can still say that the cast is over
     if let recorder { finish(recorder) }
-    await served?.server.shutdown()
+    await pick?.stop()
+    await served?.close()
     let ending = try result.get()
     output.ended(ending, after: Int64((MonotonicClock.now() - start).seconds))
     if let failure = ending.failure { throw failure }
@@ -192,7 +194,7 @@ struct CastRunner {
     broadcast.offersAudio = takesControl ? options.media.audio != .silence : nil
     if takesControl { broadcast.offeredFormats = EncodedVideoFormat.common }
     // When a source of --control ends, the first one returns.
-    broadcast.outlivesSource = takesControl
+    broadcast.outlivesSource = takesControl || source.pick != nil
     broadcast.waitsForReceiver = options.destination.to != nil
     return broadcast
   }
@@ -209,23 +211,43 @@ struct CastRunner {
     let certificate = try access.certificate(addresses: outward.map(\.description) + ["127.0.0.1", "::1"])
     let named = options.viewers.listen
     let passed = try PassedSockets.take(unlessListeningAt: named == .loopback ? nil : named)
+    let socket = try access.socket(at: named)
     var configuration = SignalingServerConfiguration(
       listen: passed?.address ?? named, gate: gate, hostNames: access.hostName)
-    configuration.inheritedSockets = passed?.descriptors ?? []
+    configuration.inheritedSockets = (passed?.descriptors ?? []) + [socket?.descriptor].compactMap(\.self)
     configuration.tls = certificate?.identity
-    configuration.frameAncestors = access.frameAncestors
-    configuration.trustedProxies = access.trustedProxy
+    access.configure(&configuration)
     if let audit = try access.auditFile(logger) { configuration.audit = { audit.write($0) } }
     configuration.limits.connections = OpenFiles.share(of: configuration.limits.connections)
     let server: SignalingServer
     do throws(SignalingServerError) {
       server = try await SignalingServer.start(configuration, sessions: broadcast.whep, logger: logger)
     } catch {
+      socket?.remove()
       throw CastFailure(error)
     }
-    let links = ServerLinks(server, gate, certificate: certificate, outward: outward, hasHub: false)
+    let links = ServerLinks(server, gate, access, certificate: certificate, outward: outward, hasHub: false)
     output.listening(at: links)
-    return CastControl.Served(server: server, links: links)
+    return CastControl.Served(server: server, links: links, socket: socket)
+  }
+
+  /// Serves the page on which the caster picks, and prints its link; nothing without `--pick`.
+  private func servePick(
+    _ source: Source, _ broadcast: Broadcast, _ served: CastControl.Served?
+  ) async throws(CastFailure) -> PickServer? {
+    guard let options = source.pick else { return nil }
+    let report = report
+    let cast = CastPicker.Cast(
+      links: served?.links.urls ?? [], destination: self.options.destination.to?.text,
+      viewers: { await broadcast.glance().viewers }, deliver: { report.yield(.control($0)) })
+    do throws(CastFailure) {
+      let server = try await PickServer.start(options, cast, logger)
+      output.picking(at: server.link)
+      return server
+    } catch {
+      await served?.close()
+      throw error
+    }
   }
 
   private func takeCommands(from inlets: ControlInlets) throws(CastFailure) {
@@ -301,14 +323,14 @@ struct CastRunner {
     plan.media = source.media
     plan.configuration = self.options.media.callConfiguration(for: source)
     plan.network = self.options.network
-    plan.record = self.options.output.recording.record
+    plan.recording = self.options.output.recording
     plan.rateLog = self.options.output.rateLog.path
     plan.control = self.options.output.control
     return plan
   }
 
   private func follow(
-    _ source: Source, _ control: CastControl, _ access: ServedAccess, _ service: CastService
+    _ source: Source, _ control: CastControl, _ access: ServedAccess, _ service: CastService, _ picker: CastPicker?
   ) async -> Result<CastEnding, CastFailure> {
     let player = source.player
     let broadcast = control.broadcast
@@ -330,12 +352,13 @@ struct CastRunner {
         guard broadcast.isSourceEnded else { continue }
         guard isReplaced else { return .success(CastEnding(end)) }
         isReplaced = false
+        picker?.note(nil)
         do throws(CaptureError) { try await control.takeBack(source, after: end) } catch {
           return .failure(CastFailure(error))
         }
       case .broadcast(.viewerJoined(let id)):
         let keys = await broadcast.keyCode(ofViewer: id)
-        logger.info("A viewer joined.", metadata: ["id": "\(id)", "keys": "\(keys ?? "none")"])
+        logger.info("A viewer joined.", metadata: ["viewer": "\(id)", "keys": "\(keys ?? "none")"])
         output.viewerJoined(id, keys: keys)
         service.note(.viewerJoined(id: id))
       case .broadcast(let event):
@@ -370,7 +393,9 @@ struct CastRunner {
       case .control(let request):
         switch await control.obey(request) {
         case .goesOn: continue
-        case .sourceReplaced: isReplaced = true
+        case .sourceReplaced:
+          isReplaced = true
+          if case .success(.source(let words)) = request.command { picker?.note(words) }
         case .stop: return .success(.stopped)
         }
       case .failed(let failure): return .failure(failure)
@@ -383,12 +408,17 @@ struct CastRunner {
   // MARK: - Recording
 
   /// Records the sent media, if requested.
-  private func record(_ broadcast: Broadcast) throws(CastFailure) -> Recorder? {
+  private func record(_ broadcast: Broadcast, hasVideo: Bool) throws(CastFailure) -> Recorder? {
     guard let path = options.output.recording.record else { return nil }
     let (logger, output) = (logger, output)
     do throws(RecordingError) {
-      let recorder = try Recorder(path: path, hasAudio: broadcast.offersAudio, files: .ofProgram) { event in
+      let recorder = try Recorder(
+        path: path, hasVideo: hasVideo, hasAudio: broadcast.offersAudio, files: .ofProgram,
+        segments: options.output.recording.segments,
+        onKeyFrameWanted: { [weak broadcast] in broadcast?.requestRecordedKeyFrame() }
+      ) { event in
         event.log(to: logger, orFail: output.recordingFailed)
+        if case .segmentCompleted(let path, let bytes) = event { output.recorded(path, bytes: bytes) }
       }
       broadcast.add(recorder)
       return recorder
@@ -418,15 +448,19 @@ struct CastRunner {
     switch event {
     case .viewerJoined: break  // taken before
     case .viewerLeft(let id, let reason):
-      logger.info("A viewer left.", metadata: ["id": "\(id)", "reason": "\(reason.word)"])
+      logger.info("A viewer left.", metadata: ["viewer": "\(id)", "reason": "\(reason.word)"])
       if reason == .tooCostly {
         logger.warning(
-          "A viewer was disconnected: its packets took more than its share of the processor.", metadata: ["id": "\(id)"]
+          "A viewer was disconnected: its packets took more than its share of the processor.",
+          metadata: ["viewer": "\(id)"]
         )
       }
       output.viewerLeft(id, reason)
+    case .viewerDelayed(let id, let address, _, let sentence):
+      logger.warning("A viewer at \(address) is not connected yet. \(sentence)", metadata: ["id": "\(id)"])
+      output.viewerDelayed(id, from: address, sentence)
     case .viewerFailed(let id, let address, let reason):
-      logger.warning("\(reason.failureSentence(of: address))", metadata: ["id": "\(id)"])
+      logger.warning("\(reason.failureSentence(of: address))", metadata: ["viewer": "\(id)"])
       output.viewerFailed(id, from: address, reason)
     case .qualityLimited: break  // taken before
     case .formatChanged(let size):

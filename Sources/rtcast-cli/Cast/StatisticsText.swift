@@ -123,7 +123,7 @@ struct StatisticsReport: Sendable {
     var pieces = [StatusLine.Piece(isLive ? "● live" : waiting, rank: 0)]
     if let progress { pieces.append(StatusLine.Piece(progress.text(width: 20), rank: 1)) }
     if isLive, !publishing { pieces.append(StatusLine.Piece(Figures.count(s.viewers, "viewer"), rank: 1)) }
-    pieces.append(StatusLine.Piece("\(s.size.width)×\(s.size.height)", rank: 3))
+    if s.size.width > 0 { pieces.append(StatusLine.Piece("\(s.size.width)×\(s.size.height)", rank: 3)) }
     if isLive {
       pieces += [
         StatusLine.Piece(Figures.fixed(s.framesSent, 1) + " fps", rank: 2),

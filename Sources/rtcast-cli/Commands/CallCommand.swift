@@ -65,7 +65,7 @@ struct CallCommand: AsyncParsableCommand {
     plan.configuration = media.callConfiguration(for: source)
     plan.network = network
     plan.answer = who == nil ? connection.answer : .reject
-    plan.record = output.recording.record
+    plan.recording = output.recording
     plan.rateLog = output.rateLog.path
     plan.control = output.control
     plan.media = source?.media ?? MediaSource(video: nil)

@@ -9,7 +9,7 @@ struct ConfigCommand: ParsableCommand {
     discussion: """
       Settings that neither the command line, nor the environment, nor a preset states are taken from \
       ~/.config/rtcast/config.json (or $XDG_CONFIG_HOME/rtcast/config.json), and after it from /etc/rtcast/config.json. Both have \
-      the keys of presets: presets/README.md describes them.
+      the keys of presets, and keys for options such as listen: presets/README.md describes them.
 
       Examples:
         rtcast config

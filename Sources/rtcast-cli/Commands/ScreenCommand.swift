@@ -1,5 +1,6 @@
 import ArgumentParser
 import Logging
+import RTCMedia
 
 struct ScreenCommand: CastingCommand {
   static let configuration = CommandConfiguration(
@@ -19,13 +20,53 @@ struct ScreenCommand: CastingCommand {
         rtcast screen
         rtcast screen --monitor 1 --fps 30 --content-hint motion
         rtcast screen --window Terminal
+        rtcast screen --pick
         rtcast screen --region 800x600+100+50 --no-cursor
         rtcast screen --listen 0.0.0.0:8080 --token-file ~/.rtcast-token
+        rtcast screen --wait
+            from before the login until after the logout, as in a service
         rtcast screen --to https://sfu.example/whip --token-file ~/.sfu-token
       """)
 
   @OptionGroup(title: "Screen") var screen: ScreenOptions
+
+  @Flag(
+    name: .customLong("wait"),
+    help: ArgumentHelp(
+      "Serve viewers at once, and cast the screen whenever it is there.",
+      discussion: """
+        The display, monitor or window may appear later, go, and come back, with another size too. Viewers stay connected, and their \
+        pages say why the picture stands still. Without --display and DISPLAY, any display that lets this user in is cast.
+        """))
+  var waits = false
+
+  @Flag(
+    name: .customLong("pick"),
+    help:
+      "Pick what to cast, and change it, on a page with pictures of all monitors and windows. Its link is for you alone."
+  )
+  var picks = false
+
   @OptionGroup var cast: CastOptions
 
-  func source(_ logger: Logger) -> CastRunner.Source { screen.source(cast.media, logger) }
+  func validate() throws {
+    guard picks else { return }
+    if waits { throw ValidationError("--pick lets you choose among what is there now; leave out --wait.") }
+    if screen.namesPart {
+      throw ValidationError("--pick lets you choose on a page; leave out --monitor, --region and --window.")
+    }
+    if case .hub? = cast.destination.to {
+      throw ValidationError("--pick is for casts to viewers here and to services; leave it out with --to NAME.")
+    }
+  }
+
+  func source(_ logger: Logger) throws(CastFailure) -> CastRunner.Source {
+    if waits { return try screen.waitingSource(cast.media, logger) }
+    guard let options = pickOptions else { return screen.source(cast.media, logger) }
+    var source = CastRunner.Source(
+      media: MediaSource(video: BlankCapturer()), name: "nothing",
+      frameRate: cast.media.frameRate(otherwise: .screen), maximumSize: cast.media.maximumSize)
+    source.pick = options
+    return source
+  }
 }

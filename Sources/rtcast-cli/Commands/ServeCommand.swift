@@ -9,7 +9,7 @@ struct ServeCommand: AsyncParsableCommand {
     discussion: """
       Peers find each other here; audio, video and chat go directly between them. Pages and programs connect at /hub, \
       PeerJS clients at /peerjs, SkyRTC clients at / or /skyrtc. A stream published by WHIP at /whip/NAME can be watched at \
-      /watch?stream=NAME, or by WHEP at /whep/NAME. /healthz and /metrics are for monitoring.
+      /watch?stream=NAME, or by WHEP at /whep/NAME; the page /wall shows all streams. /healthz and /metrics are for monitoring.
 
       The hub listens on every address, IPv4 and IPv6, unless --listen says otherwise; 0.0.0.0 is IPv4 alone. Unless a \
       token is given or --open, it makes a secret at the first start, keeps it in ~/.local/state/rtcast/serve-token, \
@@ -38,7 +38,8 @@ struct ServeCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Address and port to listen on. (default: every address, port $PORT or 8080)", valueName: "host:port"),
+      "Address and port to listen on, or unix:PATH for a proxy on this machine. (default: every address, port $PORT or "
+        + "8080)", valueName: "host:port"),
     transform: { try ListenOption.address($0) })
   var listen: ListenAddress?
 
@@ -70,6 +71,7 @@ struct ServeCommand: AsyncParsableCommand {
 
   func validate() throws {
     try access.check(token)
+    try access.check(listen: listen)
     if access.isOpen, tokens != nil {
       throw ValidationError("--open lets everybody in, and --tokens limits who may connect; give one of them.")
     }
@@ -99,6 +101,7 @@ struct ServeLimits: ParsableArguments {
   @Option(help: ArgumentHelp("Maximum number of connections.", valueName: "n")) var maxConnections = 4096
   @Option(help: ArgumentHelp("Maximum number of registered names.", valueName: "n")) var maxPeers = 2048
   @Option(help: ArgumentHelp("Maximum number of rooms.", valueName: "n")) var maxRooms = 512
+  @Option(help: ArgumentHelp("Maximum number of published streams at a time.", valueName: "n")) var maxStreams = 64
   @Option(help: ArgumentHelp("Maximum size of a message, in bytes.", valueName: "bytes")) var maxMessage = 131_072
   @Option(help: ArgumentHelp("Maximum rate of messages from each client, per second.", valueName: "n")) var maxRate =
     50.0
@@ -106,6 +109,7 @@ struct ServeLimits: ParsableArguments {
   func validate() throws {
     for (name, value) in [
       ("--max-connections", maxConnections), ("--max-peers", maxPeers), ("--max-rooms", maxRooms),
+      ("--max-streams", maxStreams),
     ] where !(1...1_000_000).contains(value) {
       throw ValidationError("\(name) takes 1 to 1000000.")
     }

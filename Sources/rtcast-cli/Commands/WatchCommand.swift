@@ -63,7 +63,7 @@ struct WatchCommand: AsyncParsableCommand {
       token: try connection.token.secret(link: hub.token, preset: connection.preset?.token), output.run)
     if let preset = connection.preset { plan.configuration = CallConfiguration(preset) }
     plan.network = network
-    plan.record = output.recording.record
+    plan.recording = output.recording
     return plan
   }
 }

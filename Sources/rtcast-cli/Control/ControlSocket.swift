@@ -27,13 +27,12 @@ package final class ControlSocket: Sendable {
     socket = place.socket
     place.makeFolder()
     do throws(UnixSocketError) {
-      if let other = try socket.connect(removesDead: true) {
-        Glibc.close(other)
+      guard let found = try PublishedSocket.listen(at: socket, backlog: Int32(Self.mostClients)) else {
         throw UnixSocketError(
           .unavailable,
           "Another program takes commands at \(socket.path). Stop it, or choose another path with --control unix:PATH.")
       }
-      listener = try socket.listen(backlog: Int32(Self.mostClients))
+      listener = found
     } catch {
       throw CastFailure(error)
     }

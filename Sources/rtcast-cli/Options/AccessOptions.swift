@@ -2,6 +2,7 @@ import ArgumentParser
 import Logging
 import RTCPrimitives
 import RTCSignaling
+import RTCSignalingNIO
 
 /// The access control of a server, its names, and the sites that may embed its pages; for casts and the hub.
 struct AccessOptions: ParsableArguments {
@@ -25,6 +26,42 @@ struct AccessOptions: ParsableArguments {
         + "127.0.0.1, refuses requests to other names than this machine's. May be given several times.",
       valueName: "name"))
   var hostName: [String] = []
+
+  @Option(
+    name: .customLong("public-url"),
+    help: ArgumentHelp(
+      "Address of the page behind a proxy, such as https://lab.example/cast/: for printed links and QR codes. Its host is "
+        + "a --host-name, and its path the --base-path.", valueName: "url"),
+    transform: { text in
+      do throws(PublicAddressError) { return try PublicAddress(parsing: text) } catch {
+        throw ValidationError("--public-url: \(error)")
+      }
+    })
+  var publicAddress: PublicAddress?
+
+  @Option(
+    help: ArgumentHelp(
+      "Path that a proxy passes on with each request, such as /cast. Requests without it are taken as well. (default: the "
+        + "path of --public-url)", valueName: "path"),
+    transform: { text in
+      guard let path = BasePath(text) else {
+        throw ValidationError("--base-path takes a path such as /cast, not '\(text)'.")
+      }
+      return path
+    })
+  var basePath: BasePath?
+
+  @Option(
+    help: ArgumentHelp(
+      "Permissions of the socket of --listen unix:PATH, as an octal number: 0660 for the user and group of this program, "
+        + "0666 for all users of this machine. (default: 0660)", valueName: "mode"),
+    transform: { text in
+      guard let mode = UInt32(text, radix: 8), mode <= 0o777 else {
+        throw ValidationError("--listen-mode takes permissions such as 0660, not '\(text)'.")
+      }
+      return mode
+    })
+  var listenMode: UInt32?
 
   @Option(
     help: ArgumentHelp(
@@ -61,6 +98,26 @@ struct AccessOptions: ParsableArguments {
     }
   }
 
+  /// - Parameter listen: the address of `--listen`.
+  func check(listen: ListenAddress?) throws {
+    guard listenMode != nil, listen?.socketPath == nil else { return }
+    throw ValidationError("--listen-mode is for --listen unix:PATH.")
+  }
+
+  /// The Unix socket to listen at; nil for TCP.
+  func socket(at listen: ListenAddress) throws(CastFailure) -> ListeningSocket? {
+    guard let path = listen.socketPath else { return nil }
+    return try ListeningSocket(at: path, mode: listenMode ?? 0o660)
+  }
+
+  /// Sets the names, sites and proxies of a server.
+  func configure(_ server: inout SignalingServerConfiguration) {
+    server.frameAncestors = frameAncestors
+    server.trustedProxies = trustedProxy
+    server.publicAddress = publicAddress
+    server.basePath = basePath
+  }
+
   func check(_ token: TokenOptions) throws {
     guard isOpen, token.isGiven else { return }
     throw ValidationError("--open lets everybody in and --token asks for a secret; give one of them.")
@@ -69,7 +126,7 @@ struct AccessOptions: ParsableArguments {
   /// Something was said.
   var isGiven: Bool {
     isOpen || tls || tlsCert != nil || !hostName.isEmpty || !frameAncestors.isEmpty || !trustedProxy.isEmpty
-      || audit != nil
+      || audit != nil || publicAddress != nil || basePath != nil || listenMode != nil
   }
 
   /// The file of `--audit`, if it was asked for.

@@ -21,6 +21,7 @@ package struct CastOptions: ParsableArguments {
         "--open, --tls and related options are for viewers that connect to this program. With --to, leave them out.")
     }
     try viewers.access.check(viewers.token)
+    try viewers.access.check(listen: viewers.listen)
     var isCall = false
     if case .hub = destination.to { isCall = true }
     let hub = destination.hub
@@ -37,7 +38,7 @@ package struct ViewerOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Address and port of the server for viewers; port 0 picks a free one, and 0.0.0.0 lets other machines in. "
-        + "(default: 127.0.0.1:0)",
+        + "unix:PATH makes a socket for a proxy on this machine. (default: 127.0.0.1:0)",
       valueName: "host:port"),
     transform: { try ListenOption.address($0) })
   var listen: ListenAddress = .loopback
@@ -90,7 +91,7 @@ package enum ListenOption {
       text.last?.isNumber == true && (text.contains(":") || text.utf8.allSatisfy { (48...57).contains($0) })
     do throws(ListenAddressError) {
       let address = try ListenAddress(parsing: text)
-      guard namesPort else { throw .malformed(text) }
+      guard namesPort || address.socketPath != nil else { throw .malformed(text) }
       return address
     } catch {
       throw ValidationError("\(error)")

@@ -4,7 +4,7 @@ package import RTCPrimitives
 import RTCSignaling
 package import RTCast
 
-/// The configuration files of this user and this machine, in the format of presets. They count where neither the command line, nor
+/// The configuration files of this user and this machine, in the format of presets, with the keys of options besides. They count where neither the command line, nor
 /// the environment, nor a preset says anything.
 package struct ConfigurationFiles: Sendable {
   /// A file that is there.
@@ -13,6 +13,8 @@ package struct ConfigurationFiles: Sendable {
     let preset: Preset
     /// The text, for its lines.
     let tree: JSONTree
+    /// The keys that presets do not have.
+    let options: ConfiguredOptions
   }
 
   /// The user's first.
@@ -24,9 +26,11 @@ package struct ConfigurationFiles: Sendable {
     for path in paths {
       let called = "configuration \(path)"
       guard let json = try Preset.bytes(of: path, called: called) else { continue }
-      let preset = try MediaOptions.checked(Preset(json: json, called: called), of: path, called: called)
+      let preset = try MediaOptions.checked(
+        Preset(json: json, called: called, besides: ConfiguredOption.keys), of: path, called: called)
       guard let tree = try? JSONTree(parsing: json) else { continue }  // a preset is one
-      files.append(File(path: path, preset: preset, tree: tree))
+      let options = try ConfiguredOptions(tree, path: path, called: called)
+      files.append(File(path: path, preset: preset, tree: tree, options: options))
     }
     self.files = files
   }

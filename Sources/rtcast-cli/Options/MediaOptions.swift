@@ -140,7 +140,9 @@ package struct MediaOptions: ParsableArguments {
   /// - Parameter called: what sentences call the file, such as `preset mine.json`.
   static func checked(_ preset: Preset, of path: String, called: String) throws(PresetError) -> Preset {
     let hasSecrets = preset.token != nil || preset.iceServers.contains { $0.credential != nil }
-    if hasSecrets, let warning = WholeFile.exposure(of: path, what: "The file") { Terminal.complain(warning) }
+    if hasSecrets, let warning = WholeFile.exposure(of: path, what: "The file") {
+      Terminal.complain(warning, isWarning: true)
+    }
     if let choice = preset.audioSource {
       do { _ = try AudioChoice(parsing: choice) } catch {
         throw PresetError(

@@ -48,6 +48,23 @@ package struct NetworkOptions: ParsableArguments {
   var servesTCP = false
 
   @Option(
+    name: .customLong("advertise"),
+    help: ArgumentHelp(
+      "Address at which this machine is reached from outside, of a NAT, a container's host or a router that forwards a port, "
+        + "with the port outside if it is another one, such as 192.0.2.1:5000; a name is resolved again each minute. May be "
+        + "given several times; addresses of this machine are offered as well. (default: none)",
+      valueName: "address[:port]"),
+    transform: { text in
+      guard let address = AdvertisedAddress(text) else {
+        throw ValidationError(
+          "--advertise takes an address or name, and perhaps a port, such as 192.0.2.1, [2001:db8::1]:5000 or "
+            + "home.example:5000, not '\(text)'.")
+      }
+      return address
+    })
+  var advertised: [AdvertisedAddress] = []
+
+  @Option(
     name: .customLong("interface"),
     help: ArgumentHelp(
       "Network interfaces whose addresses are offered, such as eth0,wg0; with ! those that are not, such as "
@@ -63,12 +80,19 @@ package struct NetworkOptions: ParsableArguments {
   var interfaces: InterfaceFilter?
 
   /// The configuration files are settings of all commands that have these options.
-  package func validate() throws { try ConfigurationFiles.check() }
+  package func validate() throws {
+    try ConfigurationFiles.check()
+    guard advertised.count <= 8 else { throw ValidationError("--advertise may be given eight times at most.") }
+    if advertised.contains(where: { $0.port != nil }), udpPort == nil {
+      throw ValidationError(
+        "--advertise with a port needs --udp-port: the port of this machine to which the other one is forwarded.")
+    }
+  }
 
   /// Something was said.
   var isGiven: Bool {
     !iceServers.isEmpty || iceServerFile != nil || icePolicy != nil || udpPort != nil || interfaces != nil
-      || servesTCP
+      || servesTCP || !advertised.isEmpty
   }
 
   /// The value of `RTCAST_ICE_SERVERS`.
@@ -93,6 +117,7 @@ package struct NetworkOptions: ParsableArguments {
     }
     options.interfaces = interfaces
     options.servesTCP = servesTCP
+    options.advertised = advertised
     let hasRelay = options.iceServers.contains { $0.urls.contains(where: \.scheme.isRelay) }
     if options.iceTransportPolicy == .relay, !hasRelay, !isTold {
       throw CastFailure(
@@ -116,6 +141,7 @@ package struct NetworkOptions: ParsableArguments {
     var options = try peerOptions(preset: servers, isTold: isTold)
     options.servers = host.map(Self.addresses) ?? []
     if let absent = missingInterfaces { logger.warning("\(absent)") }
+    options.onNotice = { logger.warning("\($0)") }
     do { return try PeerLoop(options) } catch { throw CastFailure(.unavailable, "\(error)") }
   }
 

@@ -1,9 +1,11 @@
 import ArgumentParser
 import Logging
+import RTCCapture
 import RTCCapturePortal
 import RTCCaptureWayland
 import RTCCaptureX11
 import RTCMedia
+import Synchronization
 
 /// The screen, or the part of it, for `rtcast screen` and `rtcast call`.
 struct ScreenOptions: ParsableArguments {
@@ -61,9 +63,35 @@ struct ScreenOptions: ParsableArguments {
 
   /// Not started yet. Asks the Wayland compositor, if there is one, whether it can be captured.
   func source(_ media: MediaOptions, _ logger: Logger) -> CastRunner.Source {
+    source(capturer(logger), media)
+  }
+
+  /// A source that may appear later, and go and come back. Not started yet. Waits for X11 displays; a Wayland compositor
+  /// must be there.
+  func waitingSource(_ media: MediaOptions, _ logger: Logger) throws(CastFailure) -> CastRunner.Source {
+    guard case .x11 = way else { return source(media, logger) }
+    let notices = Mutex<Set<String>>([])
+    do throws(CaptureError) {
+      let surroundings = try X11Surroundings(
+        captureOptions, prepare: { DisplayKeys.refresh() },
+        onNotice: { notice in
+          // The display says the same each time that it appears.
+          if notices.withLock({ $0.insert(notice).inserted }) { logger.warning("\(notice)") }
+        })
+      return source(WaitingCapturer(surroundings, hasCursor: !hidesCursor), media)
+    } catch {
+      throw CastFailure(error)
+    }
+  }
+
+  private func source(_ capturer: any VideoCapturer, _ media: MediaOptions) -> CastRunner.Source {
     CastRunner.Source(
-      media: MediaSource(video: capturer(logger)), name: targetName, frameRate: media.frameRate(otherwise: .screen),
+      media: MediaSource(video: capturer), name: targetName, frameRate: media.frameRate(otherwise: .screen),
       maximumSize: media.maximumSize)
+  }
+
+  private var captureOptions: X11CaptureOptions {
+    X11CaptureOptions(display: display, target: target, cursor: !hidesCursor)
   }
 
   private func capturer(_ logger: Logger) -> any VideoCapturer {
@@ -77,8 +105,7 @@ struct ScreenOptions: ParsableArguments {
         options: PortalCaptureOptions(
           backend: backend, target: portalTarget, cursor: !hidesCursor, tokens: PortalToken.store), onNotice: notice)
     case .x11:
-      return X11Capturer(
-        options: X11CaptureOptions(display: display, target: target, cursor: !hidesCursor), onNotice: notice)
+      return X11Capturer(options: captureOptions, onNotice: notice)
     }
   }
 

@@ -51,13 +51,15 @@ package struct SettingOrigins {
   /// The variables that are set, by the key that they set.
   package static var variables: [String: String] {
     var found: [String: String] = [:]
-    for (key, name) in [("token", "RTCAST_TOKEN"), ("iceServers", "RTCAST_ICE_SERVERS")] {
+    for (key, name) in [
+      ("token", "RTCAST_TOKEN"), ("iceServers", "RTCAST_ICE_SERVERS"), (ConfiguredOption.stateFolder, "XDG_STATE_HOME"),
+    ] {
       if let value = getenv(name), value.pointee != 0 { found[key] = name }
     }
     return found
   }
 
-  /// In the order of `presets/README.md`.
+  /// In the order of `presets/README.md`, first the keys of presets.
   package var settings: [Setting] {
     Self.defaults.flatMap { key, value in setting(key, otherwise: value) }
   }
@@ -100,7 +102,9 @@ package struct SettingOrigins {
   }
 
   /// The defaults, as in `presets/README.md`.
-  package static let defaults: [(key: String, value: String)] = [
+  package static let defaults: [(key: String, value: String)] = presets + ConfiguredOption.defaults
+
+  private static let presets: [(key: String, value: String)] = [
     ("fps", "by source"), ("contentHint", "by source"), ("codec", "VP8, or VP9 with chroma 444"), ("chroma", "420"),
     ("size", "as they come"), ("scalabilityMode", "L1T1"), ("audioSource", "source"), ("token", "one that is made"),
     ("iceServers", "none"), ("connectionTimeout", "30"), ("ringTimeout", "45"), ("rateControl", "gcc"),

@@ -10,7 +10,7 @@ package struct OutputEvent: Sendable {
     // Of casts and calls.
     case stats, recorded, description
     // Of casts.
-    case capture, source, limitation, viewers
+    case capture, source, limitation, viewers, pick
     // Of calls.
     case registered, track, muted, chat, message, signaling
     // The hub.
@@ -43,7 +43,11 @@ extension OutputEvent {
   }
 
   static func recorded(_ progress: RecordingProgress) -> OutputEvent {
-    OutputEvent(.recorded, [("path", .string(progress.path)), ("bytes", .count(progress.safeBytes))])
+    recorded(progress.path, bytes: progress.safeBytes)
+  }
+
+  static func recorded(_ path: String, bytes: Int64) -> OutputEvent {
+    OutputEvent(.recorded, [("path", .string(path)), ("bytes", .count(bytes))])
   }
 
   static func ended(_ reason: String) -> OutputEvent { OutputEvent(.ended, [("reason", .string(reason))]) }

@@ -7,6 +7,7 @@ extension RecordingEvent {
     switch self {
     case .started(let path): logger.info("Recording into \(path).")
     case .continued(_, let sentence), .leftOut(let sentence), .fellBehind(let sentence): logger.warning("\(sentence)")
+    case .segmentCompleted(let path, let bytes): logger.info("Recorded \(bytes / 1000) kB into \(path).")
     case .failed(let sentence): fail(sentence)
     }
   }
@@ -18,7 +19,11 @@ extension RecordingProgress {
 
   /// The result of a finished recording, for the user.
   var sentence: String {
-    hasFile
+    if segmentsBefore > 0 {
+      let last = hasFile ? "the last file is \(path)" : "there is no file after \(path)"
+      return "Recorded into \(segmentsBefore + (hasFile ? 1 : 0)) files; \(last)."
+    }
+    return hasFile
       ? "Recorded into \(path)." : "Nothing was recorded: no picture and no sound came, so there is no \(path)."
   }
 }

@@ -2,8 +2,8 @@ import Glibc
 import Logging
 import RTCPrimitives
 
-/// Log lines on standard error: time of day, level, message, and what goes with it. In the journal, which has the time, the
-/// level is the line's priority.
+/// Log lines on standard error: time of day, level, message, and what goes with it. In the journal, which has the time, they are
+/// entries with a priority and fields.
 struct StandardErrorLog: LogHandler {
   var logLevel: Logger.Level
   var metadata = Logger.Metadata()
@@ -12,7 +12,8 @@ struct StandardErrorLog: LogHandler {
   static func logger(verbosity: Int) -> Logger {
     let level: Logger.Level =
       switch verbosity {
-      case 0: .warning
+      // The journal can be read by priority.
+      case 0: Journal.isConnected ? .info : .warning
       case 1: .info
       case 2: .debug
       default: .trace
@@ -28,30 +29,11 @@ struct StandardErrorLog: LogHandler {
   func log(event: LogEvent) {
     let details = metadata.merging(event.metadata ?? [:]) { _, new in new }
       .sorted { $0.key < $1.key }
-      .map { " \($0.key)=\(Self.oneLine("\($0.value)"))" }
-    let text = "\(Self.oneLine("\(event.message)"))\(details.joined())"
-    Terminal.log(
-      Self.leadsToJournal
-        ? "<\(Self.priority(of: event.level))>\(text)" : "\(Self.timeOfDay) \(event.level) \(text)")
-  }
-
-  /// Whether standard error is the stream that the service manager connected to the journal (systemd.exec(5)).
-  private static let leadsToJournal: Bool = {
-    var status = stat()
-    guard let stream = getenv("JOURNAL_STREAM"), fstat(STDERR_FILENO, &status) == 0 else { return false }
-    return String(cString: stream) == "\(status.st_dev):\(status.st_ino)"
-  }()
-
-  /// As syslog numbers them (sd-daemon(3)).
-  private static func priority(of level: Logger.Level) -> Int {
-    switch level {
-    case .critical: 2
-    case .error: 3
-    case .warning: 4
-    case .notice: 5
-    case .info: 6
-    case .debug, .trace: 7
-    }
+      .map { (key: $0.key, value: Self.oneLine("\($0.value)")) }
+    let message = Self.oneLine("\(event.message)")
+    if Journal.write(message, event.level, details: details) { return }
+    let words = details.map { " \($0.key)=\($0.value)" }
+    Terminal.log("\(Self.timeOfDay) \(event.level) \(message)\(words.joined())")
   }
 
   /// A line break in a message would forge a line of the log.

@@ -35,8 +35,11 @@ enum Terminal {
   /// A line on standard error.
   static func log(_ text: String) { aboveLive(shown(text), to: STDERR_FILENO) }
 
-  /// A sentence on standard error, under the program's name.
-  static func complain(_ sentence: String) { log("rtcast: \(sentence)") }
+  /// A sentence on standard error, under the program's name; in the journal, an error or a warning.
+  static func complain(_ sentence: String, isWarning: Bool = false) {
+    if Journal.write(sentence.foreignText(limit: .max), isWarning ? .warning : .error) { return }
+    log("rtcast: \(sentence)")
+  }
 
   /// Redraws the live line in place; an empty one takes it away. The text must fit the width. A dot that it begins with is
   /// green.

@@ -14,7 +14,8 @@ extension CastOptions {
     network.state(&needs)
     viewers.token.state(&needs)
     viewers.access.state(&needs)
-    needs.record(output.recording.record)
+    needs.sockets += [viewers.listen.socketPath].compactMap(\.self)
+    needs.record(output.recording)
     needs.logRates(output.rateLog.path)
     output.control.state(&needs)
     // Used and revoked links are stored beside the secret.
@@ -34,6 +35,7 @@ extension ScreenCommand {
   func state(_ needs: inout SandboxNeeds) {
     cast.state(&needs)
     needs.show(screen)
+    needs.waitsForDisplay = waits
   }
 }
 
@@ -84,7 +86,7 @@ extension CallCommand: ConfinedCommand {
     media.state(&needs)
     network.state(&needs)
     connection.token.state(&needs)
-    needs.record(output.recording.record)
+    needs.record(output.recording)
     needs.logRates(output.rateLog.path)
     output.control.state(&needs)
     needs.receives(showing: !connection.hub.hidesWindow)
@@ -101,7 +103,7 @@ extension WatchCommand: ConfinedCommand {
   func state(_ needs: inout SandboxNeeds) {
     network.state(&needs)
     connection.token.state(&needs)
-    needs.record(output.recording.record)
+    needs.record(output.recording)
     needs.receives(showing: !connection.hub.hidesWindow)
   }
 }
@@ -113,10 +115,13 @@ extension ServeCommand: ConfinedCommand {
     network.state(&needs)
     token.state(&needs)
     access.state(&needs)
+    needs.sockets += [listen?.socketPath].compactMap(\.self)
     control.stateSocket(&needs)
     needs.rereads.append(tokens)
     needs.reads.append(turn.secretFile)
     needs.keepsState = true
+    // For the page that shows all streams.
+    needs.decodes = true
   }
 }
 

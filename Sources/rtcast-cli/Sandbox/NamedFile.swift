@@ -17,16 +17,19 @@ extension RecordingFiles {
   /// Made by the launcher where this process is confined.
   static var ofProgram: RecordingFiles {
     guard let launcher = Launcher.current else { return .direct }
-    return RecordingFiles(create: { launcher.create($0) }, remove: { launcher.remove($0) })
+    return RecordingFiles(
+      create: { launcher.create($0) }, remove: { launcher.remove($0) }, newest: { launcher.newest(of: $0) })
   }
 }
 
 extension SandboxNeeds {
   /// `--record`.
-  mutating func record(_ path: String?) {
-    guard let path else { return }
+  mutating func record(_ options: RecordOptions) {
+    guard let path = options.record else { return }
     outputs.append(
-      LauncherDuties.Output(path: path, flags: RecordingFiles.flags, mode: RecordingFiles.mode, isNumbered: true))
+      LauncherDuties.Output(
+        path: path, flags: RecordingFiles.flags, mode: RecordingFiles.mode, isNumbered: true,
+        isSeries: options.segments != nil))
   }
 
   /// `--audit`.

@@ -21,6 +21,7 @@ enum ProgramSandbox {
         // Without the launcher, the confined command could not do its task.
         return complain("rtcast is not confined. \(error)")
       }
+      if duties.keys != nil { DisplayKeys.begin() }
     }
     let sandbox = Sandbox.enter(needs.rules)
     entered.withLock { $0 = sandbox }

@@ -18,6 +18,8 @@ struct SandboxNeeds {
   var usesSound = false
   /// An X or Wayland display.
   var usesDisplay = false
+  /// The display may appear later, with a new file of keys.
+  var waitsForDisplay = false
   var usesCameras = false
   /// Devices that the command line names.
   var devices: [String] = []
@@ -38,6 +40,7 @@ struct SandboxNeeds {
   var duties: LauncherDuties {
     var duties = LauncherDuties()
     duties.outputs = outputs
+    if waitsForDisplay { duties.keys = DisplayKeys.files }
     if decodes {
       duties.roles.append(
         LauncherDuties.Role(name: DecoderHostCommand.name, environment: IsolatedDecoders.environment))
@@ -86,13 +89,7 @@ struct SandboxNeeds {
   /// A file is replaced by another one of its name, and a link by one to another file, so that the right to read this file
   /// would not be enough. Of the user's home folder, only the files themselves.
   private static func folders(ofReplaced paths: [String]) -> [String] {
-    let targets = paths.compactMap { path in
-      realpath(path, nil).map { name in
-        defer { free(name) }
-        return String(cString: name)
-      }
-    }
-    return (paths + targets).map(folder).filter { !SystemFiles.holdsHome($0) }
+    (paths + paths.compactMap(SystemFiles.resolved)).map(folder).filter { !SystemFiles.holdsHome($0) }
   }
 
   private static func folder(of path: String) -> String {

@@ -1,3 +1,4 @@
+import CPaths
 import Glibc
 
 /// Files of the system and of the user's session that libraries read, by purpose.
@@ -72,8 +73,9 @@ enum SystemFiles {
     getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  private static func resolved(_ path: String) -> String? {
-    guard let found = realpath(path, nil) else { return nil }
+  /// The file that a path leads to, without links; `nil` if there is none.
+  static func resolved(_ path: String) -> String? {
+    guard let found = rtcast_resolved_path(path) else { return nil }
     defer { free(found) }
     return String(cString: found)
   }

@@ -14,13 +14,13 @@ struct ServeOutput: Sendable {
   func listening(at links: ServerLinks) {
     if json {
       OutputEvent(.listening, links.members).print()
-      if let exposure = links.exposure { Terminal.complain(exposure) }
+      if let exposure = links.exposure { Terminal.complain(exposure, isWarning: true) }
       return
     }
     guard Terminal.isInteractive else {
       for link in links.urls { Terminal.print(link) }
       if let fingerprint = links.fingerprint { Terminal.print("sha-256 \(fingerprint)") }
-      if let exposure = links.exposure { Terminal.complain(exposure) }
+      if let exposure = links.exposure { Terminal.complain(exposure, isWarning: true) }
       return
     }
     links.show(as: "Call at", of: "this hub", qrCode: !hidesQRCode, hint: "Press Ctrl-C to stop.")

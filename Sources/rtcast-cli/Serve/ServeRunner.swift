@@ -1,6 +1,7 @@
 import Glibc
 import Logging
 import RTCDTLS
+import RTCIsolation
 import RTCNet
 import RTCPeer
 import RTCPrimitives
@@ -56,21 +57,26 @@ struct ServeRunner {
     let access = try access(listen)
     let certificate = try certificate()
     let report = report
-    let network = try command.network.peerOptions(isTold: false)
+    let network = try peerOptions()
     let turn = try command.turn.service()
     // Publishers and viewers get the same servers as peers of the hub, each with credentials of their own.
     let directory = StreamDirectory {
       network.iceServers + (turn.map { [$0.server(for: "stream", unixTime: Int64(time(nil)))] } ?? [])
     }
+    var limits = StreamRelay.Limits()
+    limits.streams = command.limits.maxStreams
     let relay = StreamRelay(
-      into: directory, makePeers: { try PeerLoop(network) }, report: { report.yield(.stream($0)) })
+      into: directory, limits: limits, makePeers: { try PeerLoop(network) }, codecs: decodersOfPictures(),
+      report: { report.yield(.stream($0)) })
     let audit = try command.access.auditFile(logger)
     defer { audit?.finish() }
     var configuration = configuration(listen, certificate, access.gate)
     if let audit { configuration.audit = { audit.write($0) } }
     configuration.hub = HubConfiguration(limits: hubLimits, iceServers: network.iceServers, turn: turn)
     configuration.publications = relay
-    configuration.inheritedSockets = passed?.descriptors ?? []
+    let socket = try command.access.socket(at: listen)
+    defer { socket?.remove() }
+    configuration.inheritedSockets = (passed?.descriptors ?? []) + [socket?.descriptor].compactMap(\.self)
     let output = output
     try inlets.start(respond: { output.answer($0) }, deliver: { report.yield(.control($0)) })
     let server: SignalingServer
@@ -79,7 +85,8 @@ struct ServeRunner {
     } catch {
       throw CastFailure(error)
     }
-    let links = ServerLinks(server, access.gate, certificate: certificate, outward: outwardAddresses, hasHub: true)
+    let links = ServerLinks(
+      server, access.gate, command.access, certificate: certificate, outward: outwardAddresses, hasHub: true)
     output.listening(at: links)
     if access.isKept { KeptSecret.note(addresses: addresses(in: links)) }
     let limit = command.output.duration.map { seconds in
@@ -114,9 +121,9 @@ struct ServeRunner {
         output.hubChanged(news)
         switch news {
         case .registered(let name, let dialect):
-          logger.info("A peer registered.", metadata: ["id": "\(name)", "dialect": "\(dialect.rawValue)"])
-        case .resumed(let name): logger.info("A peer is back.", metadata: ["id": "\(name)"])
-        case .left(let name): logger.info("A peer left.", metadata: ["id": "\(name)"])
+          logger.info("A peer registered.", metadata: ["peer": "\(name)", "dialect": "\(dialect.rawValue)"])
+        case .resumed(let name): logger.info("A peer is back.", metadata: ["peer": "\(name)"])
+        case .left(let name): logger.info("A peer left.", metadata: ["peer": "\(name)"])
         }
       case .stream(let news):
         output.streamsChanged(news)
@@ -165,6 +172,24 @@ struct ServeRunner {
 
   // MARK: - Configuration
 
+  /// The decoders for the page with all streams, in processes without rights, which start when the page asks for pictures.
+  private func decodersOfPictures() -> @Sendable () -> CodecRegistry {
+    let logger = logger
+    let isolation = IsolatedDecoders.rtcast { logger.warning("\($0)") }
+    return {
+      var registry = CodecRegistry.standard
+      registry.isolation = isolation
+      return registry
+    }
+  }
+
+  private func peerOptions() throws(CastFailure) -> PeerLoop.Options {
+    var options = try command.network.peerOptions(isTold: false)
+    let logger = logger
+    options.onNotice = { logger.warning("\($0)") }
+    return options
+  }
+
   private func configuration(
     _ listen: ListenAddress, _ certificate: ServeCertificate?, _ gate: AccessGate
   ) -> SignalingServerConfiguration {
@@ -175,8 +200,7 @@ struct ServeRunner {
       listen: listen, gate: gate, hostNames: command.access.hostName, limits: server)
     configuration.frontPage = .hub(HubPage.html)
     configuration.origins = command.allowOrigin
-    configuration.frameAncestors = command.access.frameAncestors
-    configuration.trustedProxies = command.access.trustedProxy
+    command.access.configure(&configuration)
     configuration.tls = certificate?.identity
     configuration.whenHubChanges = { report.yield(.hub($0)) }
     return configuration
@@ -197,8 +221,9 @@ struct ServeRunner {
 
   /// The addresses of the hub without its secret: the printed ones, and those with `--host-name`.
   private func addresses(in links: ServerLinks) -> [String] {
-    let names = command.access.hostName.flatMap { ["https://\($0)/", "http://\($0)/"] }
-    return links.urls.map { LinkFragment.split($0).address } + names
+    var names = command.access.hostName.flatMap { ["https://\($0)/", "http://\($0)/"] }
+    if command.access.publicAddress != nil { names.append(links.url) }
+    return (links.urls + names).map { LinkFragment.split($0).address }.filter { WebAddress($0) != nil }
   }
 
   private var outwardAddresses: [IPAddress] {

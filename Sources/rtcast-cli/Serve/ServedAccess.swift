@@ -14,15 +14,17 @@ struct ServedAccess {
     return ServedAccess(gate: try gate(given.checkedForServing(), [:], logger), isKept: false)
   }
 
-  /// For the hub: beyond loopback, and if names have tokens of their own, a secret is made and kept unless one is
-  /// given.
+  /// For the hub: beyond loopback, behind a proxy with a public address, and if names have tokens of their own, a secret is
+  /// made and kept unless one is given.
   static func ofHub(
     _ given: Secret?, tokens: [String: AccessToken], _ listen: ListenAddress, _ options: AccessOptions, _ logger: Logger
   ) throws(CastFailure) -> ServedAccess {
     // Said on the command line, it goes before a token of the environment.
     if options.isOpen { return ServedAccess(gate: .open(), isKept: false) }
     if let given { return ServedAccess(gate: try gate(given.checkedForServing(), tokens, logger), isKept: false) }
-    if listen.host.isLoopback, tokens.isEmpty { return ServedAccess(gate: .open(), isKept: false) }
+    if listen.host.isLoopback, tokens.isEmpty, options.publicAddress == nil {
+      return ServedAccess(gate: .open(), isKept: false)
+    }
     return ServedAccess(gate: try gate(KeptSecret.make(), tokens, logger), isKept: true)
   }
 

@@ -19,19 +19,33 @@ struct ServerLinks {
   let fingerprint: String?
   /// Whether only this machine can reach it.
   let isLoopback: Bool
+  /// Whether a proxy makes the connections.
+  private let isSocket: Bool
+  private let publicAddress: PublicAddress?
 
   init(
-    _ server: SignalingServer, _ gate: AccessGate, certificate: ServeCertificate?,
+    _ server: SignalingServer, _ gate: AccessGate, _ access: AccessOptions, certificate: ServeCertificate?,
     outward: @autoclosure () -> [IPAddress], hasHub: Bool
   ) {
     let address = server.address
-    let base = server.localAddress.link(token: nil, isSecure: server.isSecure)
-    url = server.link
-    whep = base + "whep"
-    hub = hasHub ? "ws" + base.dropFirst(4) + "hub" : nil
+    publicAddress = access.publicAddress
+    isSocket = address.socketPath != nil
+    // A Unix socket has no URL of its own.
+    let base =
+      isSocket
+      ? publicAddress?.description ?? address.description
+      : server.localAddress.link(token: nil, isSecure: server.isSecure)
+    url = isSocket ? publicAddress?.link(token: gate.secret) ?? server.link : server.link
+    let hasURL = base.hasSuffix("/")
+    whep = hasURL ? base + "whep" : base
+    hub = hasHub && hasURL ? "ws" + base.dropFirst(4) + "hub" : nil
     token = gate.secret?.text
     fingerprint = certificate?.fingerprint.digits
     isLoopback = address.host.isLoopback
+    if let publicAddress {
+      urls = [publicAddress.link(token: gate.secret)]
+      return
+    }
     guard address.host.isUnspecified else {
       urls = [server.link]
       return
@@ -60,7 +74,8 @@ struct ServerLinks {
 
   /// A warning about plain HTTP; nil: none is needed.
   var exposure: String? {
-    if isLoopback { return nil }
+    if let publicAddress, publicAddress.web.scheme == .https { return nil }
+    if isLoopback || isSocket { return nil }
     if fingerprint != nil { return nil }
     return token == nil
       ? "Plain HTTP: anyone who can change this network's traffic can replace the page; --tls prevents that. "
@@ -75,7 +90,11 @@ struct ServerLinks {
   ///   - what: the target of the links, in a sentence.
   ///   - hint: how to stop the program.
   func show(as verb: String, of what: String, qrCode: Bool, hint: String) {
-    let notes = [fingerprint.map { "Certificate (SHA-256) \($0)" }, audience(what), exposure, hint].compactMap(\.self)
+    let notes = [
+      isSocket && publicAddress == nil
+        ? "Viewers connect by a proxy. With --public-url, the proxy's address is printed here." : nil,
+      fingerprint.map { "Certificate (SHA-256) \($0)" }, audience(what), exposure, hint,
+    ].compactMap(\.self)
     // The live line comes below.
     var lack: String?
     if qrCode, let first = urls.first {
@@ -94,7 +113,7 @@ struct ServerLinks {
   /// - Parameter what: the server's purpose, in a sentence.
   func audience(_ what: String) -> String {
     if token == nil {
-      return isLoopback
+      return isLoopback && publicAddress == nil
         ? "Everybody on this machine can use \(what)."
         : "Everybody who can reach this machine can use \(what), because of --open."
     }

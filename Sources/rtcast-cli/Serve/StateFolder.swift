@@ -1,14 +1,15 @@
 import Glibc
 
-/// The folder of files that are kept from run to run: `$XDG_STATE_HOME/rtcast`, else `~/.local/state/rtcast`; readable
-/// by this user only.
+/// The folder of files that are kept from run to run: `$XDG_STATE_HOME/rtcast`, else that of a configuration file, else
+/// `~/.local/state/rtcast`; readable by this user only.
 enum StateFolder {
   /// The path; nil: neither HOME nor XDG_STATE_HOME is set.
   static var path: String? {
     func variable(_ name: String) -> String? {
       getenv(name).map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
-    return (variable("XDG_STATE_HOME") ?? variable("HOME").map { $0 + "/.local/state" }).map { $0 + "/rtcast" }
+    return variable("XDG_STATE_HOME").map { $0 + "/rtcast" } ?? ConfigurationFiles.current.stateFolder
+      ?? variable("HOME").map { $0 + "/.local/state/rtcast" }
   }
 
   /// The folder, made where it is not there.

@@ -24,7 +24,7 @@ enum WholeFile {
   /// Reads a file with secrets; warns if other users can read it.
   static func readSecret(_ path: String, limit: Int, what: String) throws(CastFailure) -> [UInt8] {
     let bytes = try read(path, limit: limit, what: what)
-    if let warning = exposure(of: path, what: what) { Terminal.complain(warning) }
+    if let warning = exposure(of: path, what: what) { Terminal.complain(warning, isWarning: true) }
     return bytes
   }
 

@@ -21,6 +21,11 @@ struct PassedSockets {
     var addresses: [ListenAddress] = []
     for descriptor in descriptors { addresses.append(try address(of: descriptor)) }
     let hosts = addresses.map(\.host)
+    if Set(addresses.map { $0.socketPath != nil }).count == 2 {
+      throw CastFailure(
+        .usage,
+        "The service manager passes Unix sockets and TCP sockets; use socket units of one kind for this service.")
+    }
     let isEverywhere = hosts.allSatisfy(\.isUnspecified) && Set(hosts.map(\.isIPv6)).count == 2
     let address = isEverywhere ? .everywhere(port: addresses[0].port) : addresses[0]
     return PassedSockets(descriptors: descriptors, address: address)
@@ -28,10 +33,12 @@ struct PassedSockets {
 
   private static func address(of descriptor: Int32) throws(CastFailure) -> ListenAddress {
     let family = option(SO_DOMAIN, of: descriptor)
-    guard option(SO_ACCEPTCONN, of: descriptor) == 1, family == AF_INET || family == AF_INET6 else {
+    guard option(SO_ACCEPTCONN, of: descriptor) == 1, family == AF_INET || family == AF_INET6 || family == AF_UNIX
+    else {
       throw CastFailure(
-        .usage, "The service manager passes something other than a listening TCP socket; use ListenStream=.")
+        .usage, "The service manager passes something other than a listening stream socket; use ListenStream=.")
     }
+    if family == AF_UNIX { return .unixSocket(path(of: descriptor)) }
     if family == AF_INET6, option(IPV6_V6ONLY, of: descriptor, level: Int32(IPPROTO_IPV6)) == 0 {
       throw CastFailure(
         .usage,
@@ -55,6 +62,17 @@ struct PassedSockets {
         .software, "The address of a passed socket cannot be read: \(String(cString: strerror(errno))).")
     }
     return ListenAddress(host: HostName(text(host)), port: number)
+  }
+
+  /// The path of a Unix socket.
+  private static func path(of descriptor: Int32) -> String {
+    var name = sockaddr_un()
+    var length = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let status = withUnsafeMutablePointer(to: &name) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+    }
+    guard status == 0 else { return "" }
+    return withUnsafeBytes(of: &name.sun_path) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
   }
 
   /// The value of a socket option; nil if the descriptor is not a socket.

@@ -21,6 +21,9 @@ final class ServiceNotifier: Sendable {
     }
   }
 
+  /// Whether the service manager passed sockets that were not taken yet.
+  static var hasSockets: Bool { passed.withLock { !$0.isEmpty } }
+
   private let socket: Int32
   /// The longest time without a sign of life; nil if none is expected.
   private let watchdog: Duration?
@@ -43,9 +46,9 @@ final class ServiceNotifier: Sendable {
     found.withLock { $0 = ServiceNotifier(socket: socket, watchdog: environment.watchdog) }
   }
 
-  /// Connects a socket to the service manager.
+  /// Connects a socket for messages to the service manager, or to its journal.
   /// - Parameter path: a path; with `@` in front, a name that is not a file.
-  private static func connect(to path: String) -> Int32? {
+  static func connect(to path: String) -> Int32? {
     let bytes = Array(path.utf8)
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)

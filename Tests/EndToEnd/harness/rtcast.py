@@ -3,6 +3,7 @@
 import json
 import os
 import queue
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -16,12 +17,22 @@ ROOT = Path(__file__).resolve().parents[3]
 BINARY = os.environ.get("RTCAST", str(ROOT / ".build/release/rtcast"))
 # What is kept from run to run is kept here, and not for whoever runs the tests.
 STATE = tempfile.mkdtemp(prefix="rtcast-state-")
+# There is no configuration: that of whoever runs the tests must not change them.
+CONFIGURATION = STATE + "/config"
+os.mkdir(CONFIGURATION, 0o700)
+# PulseAudio's library has a cookie and a link there, and complains where it may not make them.
+_pulse = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "pulse"
+if _pulse.is_dir():
+    shutil.copytree(_pulse, CONFIGURATION + "/pulse", symlinks=True)
 
 
 class Rtcast:
-    def __init__(self, *arguments, display=None, json_lines=True, env=None, stdin=subprocess.DEVNULL, sockets=()):
-        """`stdin` may be `subprocess.PIPE`: then `write` and `command` feed it. `sockets` are passed as a service manager passes them."""
+    def __init__(self, *arguments, display=None, json_lines=True, env=None, stdin=subprocess.DEVNULL, sockets=(), without=()):
+        """`stdin` may be `subprocess.PIPE`: then `write` and `command` feed it. `sockets` are passed as a service manager passes them.
+        `without`: variables that are not set."""
         environment = surroundings(display, env)
+        for name in without:
+            environment.pop(name, None)
         command = passing(sockets) + [BINARY, *arguments] + (["--json"] if json_lines else [])
         self.process = subprocess.Popen(
             command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
@@ -135,6 +146,7 @@ def run(*arguments, display=None, timeout=20, env=None, stdin=b""):
 def surroundings(display=None, env=None):
     environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "RTCAST_TOKEN")}
     environment["XDG_STATE_HOME"] = STATE
+    environment["XDG_CONFIG_HOME"] = CONFIGURATION
     if display:
         environment["DISPLAY"] = display
     environment.update(env or {})

@@ -134,6 +134,27 @@ import Testing
     #expect(played.times[0]?.count == anna.sounds.count && played.times[1]?.count == bob.sounds.count)
   }
 
+  @Test func `a recording without pictures begins with its sound, and pictures that come later get another file`()
+    throws
+  {
+    let anna = try clip(4, Self.vp8)
+    let origin = anna.pictures[0].captureTime
+    var (sound, rest) = (anna, anna)
+    sound.pictures = []
+    sound.sounds.removeAll { ($0.captureTime - origin).seconds >= 2 }
+    rest.pictures.removeAll { ($0.captureTime - origin).seconds < 2 }
+    rest.sounds.removeAll { ($0.captureTime - origin).seconds < 2 }
+    let (path, second) = ("\(folder.path)/rec.mkv", "\(folder.path)/rec-2.mkv")
+    let recorder = try Recorder(path: path, hasVideo: false, hasAudio: true, report: log.note)
+    sound.record(with: recorder)
+    rest.record(with: recorder)
+    recorder.finish()
+    let (before, after) = (try ManyTracks(path), try ManyTracks(second))
+    #expect(before.codecs == ["opus"] && before.complaints == [])
+    #expect(after.codecs == ["vp8", "opus"] && after.complaints == [])
+    #expect(after.decoded == ["160x90": 50])
+  }
+
   @Test(arguments: [("mkv", vp8), ("mp4", h264)])
   func `sound that begins long after the pictures is heard in its place`(container: String, encoder: String) throws {
     let anna = try clip(4, encoder)

@@ -60,7 +60,7 @@ import Testing
 
   @Test func `the limits are those that the documentation names`() {
     let limits = StreamRelay.Limits()
-    #expect(limits.streams == 16 && limits.viewersOfEach == 100)
+    #expect(limits.streams == 64 && limits.viewersOfEach == 100)
   }
 
   @Test func `a publication beyond the limit is refused, until one has ended`() async throws {

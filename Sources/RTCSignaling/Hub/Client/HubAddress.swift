@@ -1,11 +1,13 @@
-/// The address of a hub: `ws://` or `wss://`, a host, and a path, which is `/hub` by default.
+/// The address of a hub: `ws://` or `wss://`, a host, and a path. A path that ends in a slash is that of the hub's page, and
+/// `hub` is added to it.
 public struct HubAddress: Sendable, Hashable, CustomStringConvertible {
   /// With `http` for `ws`, `https` for `wss`.
   public let web: WebAddress
 
   /// The hub of the server at `web`.
   public init(_ web: WebAddress) {
-    self.web = web.target == "/" ? web.resolving("/hub") ?? web : web
+    let isPage = web.target.hasSuffix("/") && !web.target.hasSuffix("/hub/")
+    self.web = isPage ? web.resolving("hub") ?? web : web
   }
 
   /// Takes `ws:`, `wss:`, `http:` and `https:`. Nil for what `WebAddress` does not take.

@@ -57,7 +57,9 @@ class HubLine {
   connect() {
     this.drop();
     this.enter(this.wasOnline ? "lost" : "connecting");
-    const address = new URL("hub", location.origin + location.pathname);
+    // A proxy may show the page at its path without a final slash.
+    const path = /\/(index\.html)?$/.test(location.pathname) ? location.pathname : location.pathname + "/";
+    const address = new URL("hub", location.origin + path);
     address.protocol = address.protocol.replace("http", "ws");
     let socket;
     try { socket = new WebSocket(address); } catch { this.again(); return; }

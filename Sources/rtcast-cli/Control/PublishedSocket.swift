@@ -1,0 +1,88 @@
+import Glibc
+import RTCNet
+
+/// Puts a listening socket at a path, exactly one of several programs that try at the same time.
+///
+/// The socket listens under another name before it gets its own by `link`, which fails if the name is taken. So a socket at
+/// the path that refuses connections belongs to a dead program, never to one that is just starting.
+enum PublishedSocket {
+  /// The number of attempts while other programs come and go at the path.
+  private static let mostAttempts = 20
+
+  /// - Returns: the listening socket; nil when another program listens at the path.
+  static func listen(at socket: UnixSocket, backlog: Int32) throws(UnixSocketError) -> Int32? {
+    if try isTaken(socket) { return nil }
+    let draft = UnixSocket(path: besides(socket.path, "new"))
+    let listener: Int32
+    do throws(UnixSocketError) { listener = try draft.listen(backlog: backlog) } catch {
+      // The other name means nothing to a person.
+      throw UnixSocketError(error.kind, error.sentence.replacing(draft.path, with: socket.path))
+    }
+    defer { draft.removeIfSocket() }
+    do throws(UnixSocketError) {
+      for _ in 0..<mostAttempts {
+        if link(draft.path, socket.path) == 0 { return listener }
+        guard errno == EEXIST else { throw refusal(socket, errno) }
+        if try isTaken(socket) {
+          close(listener)
+          return nil
+        }
+      }
+    } catch {
+      close(listener)
+      throw error
+    }
+    close(listener)
+    throw UnixSocketError(.unavailable, "The socket \(socket.path) cannot be made: other programs make and remove it.")
+  }
+
+  /// Whether a program listens at the path. The socket of a dead one is removed.
+  private static func isTaken(_ socket: UnixSocket) throws(UnixSocketError) -> Bool {
+    let before = identity(of: socket.path)
+    if let other = try socket.connect(removesDead: false) {
+      close(other)
+      return true
+    }
+    guard let before else { return false }
+    guard before.isSocket else {
+      throw UnixSocketError(
+        .unavailable,
+        "The socket \(socket.path) cannot be made: there is a file at this path. Choose another path.")
+    }
+    // Another program may have replaced it meanwhile. What is moved can be looked at in peace.
+    let aside = besides(socket.path, "old")
+    guard rename(socket.path, aside) == 0 else { return false }
+    if identity(of: aside) != before { _ = link(aside, socket.path) }
+    unlink(aside)
+    return false
+  }
+
+  private struct Identity: Equatable {
+    let device: UInt64
+    let number: UInt64
+    /// A file system may give the number of a removed file to the next one.
+    let made: [Int]
+    let isSocket: Bool
+  }
+
+  private static func identity(of path: String) -> Identity? {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return nil }
+    let made = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
+    return Identity(
+      device: UInt64(status.st_dev), number: UInt64(status.st_ino), made: made,
+      isSocket: status.st_mode & S_IFMT == S_IFSOCK)
+  }
+
+  /// A path in the same folder that nobody else uses.
+  private static func besides(_ path: String, _ kind: String) -> String {
+    let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
+    return "\(folder).\(kind)-" + String(UInt32.random(in: 0 ... .max), radix: 36)
+  }
+
+  private static func refusal(_ socket: UnixSocket, _ code: Int32) -> UnixSocketError {
+    UnixSocketError(
+      code == EACCES || code == EPERM ? .notPermitted : .unavailable,
+      "The socket \(socket.path) cannot be made: \(String(cString: strerror(code))).")
+  }
+}
