@@ -27,7 +27,10 @@ import rtcast_cli
     var overview = Overview()
     overview.screens = .failure(.unavailable("none"))
     overview.isWayland = true
+    overview.capturesWayland = false
     let lines = words(overview)
     #expect(lines.contains { $0.contains("Wayland") } && lines.contains { $0.hasSuffix("rtcast file talk.mp4") })
+    overview.capturesWayland = true
+    #expect(words(overview).contains { $0.contains("Wayland desktop") && $0.hasSuffix("rtcast screen") })
   }
 }

@@ -11,6 +11,8 @@ package struct Overview: Sendable {
   package var sound: Result<PulseDevices, CaptureError>?
   /// Whether this is a session of Wayland.
   package var isWayland = getenv("WAYLAND_DISPLAY").map { $0.pointee != 0 } ?? false
+  /// Whether the Wayland desktop of this session can be captured.
+  package var capturesWayland: Bool?
 
   package init() {}
 
@@ -52,6 +54,13 @@ package struct Overview: Sendable {
   private static let late = "no answer yet"
 
   private var screenRow: Row {
+    if isWayland {
+      switch capturesWayland {
+      case true?: return Row(kind: "screen", found: "this Wayland desktop", command: "rtcast screen")
+      case false?: break
+      case nil: return Row(kind: "screen", found: Self.late, command: "rtcast screen")
+      }
+    }
     switch screens {
     case .success(let screens) where screens.screenRefusal == nil:
       let monitors = screens.monitors.count

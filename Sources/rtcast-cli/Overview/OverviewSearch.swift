@@ -19,6 +19,11 @@ final class OverviewSearch: Sendable {
       let screens = Result { () throws(CaptureError) in try X11Screens.list() }
       return { $0.screens = screens }
     }
+    search.look("wayland") {
+      let desktop = Desktop.current
+      let isCaptured = desktop.isWayland && desktop.refusal == nil
+      return { $0.capturesWayland = isCaptured }
+    }
     search.look("cameras") {
       let cameras = Result { () throws(CaptureError) in try FoundCamera.all() }
       return { $0.cameras = cameras }
@@ -31,7 +36,9 @@ final class OverviewSearch: Sendable {
     return search.found.withLock { $0 }
   }
 
-  private var isComplete: Bool { found.withLock { $0.screens != nil && $0.cameras != nil && $0.sound != nil } }
+  private var isComplete: Bool {
+    found.withLock { $0.screens != nil && $0.capturesWayland != nil && $0.cameras != nil && $0.sound != nil }
+  }
 
   /// - Parameter search: returns the change that notes what was found.
   private func look(_ name: String, _ search: @escaping @Sendable () -> (inout Overview) -> Void) {
