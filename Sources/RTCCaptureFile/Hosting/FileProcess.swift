@@ -96,7 +96,9 @@ final class FileProcess {
     while true {
       switch try next() {
       case .picture(let picture, let duration):
-        guard let buffer = child.segments.buffer(of: picture, mostPixels: Self.mostPixels, release: { ledger.noteRelease() })
+        guard
+          let buffer = child.segments.buffer(
+            of: picture, mostPixels: Self.mostPixels, release: { ledger.noteRelease() })
         else { throw child.lost(nil) }
         ledger.noteLease()
         pictures.items.append(

@@ -32,7 +32,9 @@ package final class DecoderChild {
   }
 
   /// Has the process make a decoder; the first call.
-  package func open(_ codec: VideoCodec, patience: TimeDelta) throws(UntrustedChild.Loss) -> Result<Confinement, VideoDecoderError> {
+  package func open(
+    _ codec: VideoCodec, patience: TimeDelta
+  ) throws(UntrustedChild.Loss) -> Result<Confinement, VideoDecoderError> {
     setPatience(patience)
     try send(opening: DecoderCommand.openingBytes(codec))
     return try whenOpen(waits: true)!
@@ -72,7 +74,9 @@ package final class DecoderChild {
       switch event {
       case .segment: continue
       case .picture(let picture, let saysColorSpace):
-        guard let buffer = child.segments.buffer(of: picture, mostPixels: Self.mostPixels) else { throw child.lost(nil) }
+        guard let buffer = child.segments.buffer(of: picture, mostPixels: Self.mostPixels) else {
+          throw child.lost(nil)
+        }
         return .picture(buffer, saysColorSpace ? picture.colorSpace : nil)
       case .nothing: return .nothing
       case .refused(let error): return .refused(error)
@@ -136,7 +140,9 @@ package final class DecoderChild {
       let end = min(data.count, start + DecoderCommand.mostPayload)
       DecoderCommand.writeHead(&head, isLast: end == data.count, released: released)
       released = 0
-      if let failure = child.socket.send(head, followedBy: data.span.extracting(start..<end)) { throw child.lost(failure) }
+      if let failure = child.socket.send(head, followedBy: data.span.extracting(start..<end)) {
+        throw child.lost(failure)
+      }
       start = end
     } while start < data.count
   }
