@@ -38,8 +38,11 @@ private func check(_ verdict: RequestRouter.Verdict, isAllowed: Bool) {
     precondition(client.map { (16...64).contains($0.utf8.count) } ?? true)
   case .patch(_, let id, _), .accept(_, let id), .find(_, let id, _), .close(_, let id):
     precondition(isAllowed && (1...128).contains(id.utf8.count))
-  case .snapshot, .metrics: precondition(isAllowed)
-  case .page(let request), .viewer(let request): precondition(request.knownTags.count <= 17)
+  case .picture(let stream, let width, _):
+    precondition(isAllowed && (1...128).contains(stream.utf8.count) && width > 0)
+  case .snapshot, .metrics, .streams: precondition(isAllowed)
+  case .pick: preconditionFailure("this server has no page to pick a source")
+  case .page(let request), .viewer(let request), .wall(let request): precondition(request.knownTags.count <= 17)
   case .hub(_, let query): precondition(query.count <= 33)
   case .health(let detail): precondition(!detail || isAllowed)
   case .peerNames(let key): precondition(!key.isEmpty)
