@@ -38,8 +38,8 @@ private func check(_ verdict: RequestRouter.Verdict, isAllowed: Bool) {
     precondition(client.map { (16...64).contains($0.utf8.count) } ?? true)
   case .patch(_, let id, _), .accept(_, let id), .find(_, let id, _), .close(_, let id):
     precondition(isAllowed && (1...128).contains(id.utf8.count))
-  case .picture(let stream, let width, _):
-    precondition(isAllowed && (1...128).contains(stream.utf8.count) && width > 0)
+  case .picture(let stream, _, _):
+    precondition(isAllowed && (1...128).contains(stream.utf8.count))
   case .snapshot, .metrics, .streams: precondition(isAllowed)
   case .pick: preconditionFailure("this server has no page to pick a source")
   case .page(let request), .viewer(let request), .wall(let request): precondition(request.knownTags.count <= 17)

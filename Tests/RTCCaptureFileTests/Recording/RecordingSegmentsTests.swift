@@ -27,7 +27,7 @@ import Testing
     _ cast: PassedOn.Record, _ segments: RecordingSegments, _ log: RecordingLog, container: String = "webm"
   ) throws {
     let recorder = try Recorder(
-      path: "\(folder.path)/rec.\(container)", hasAudio: true, files: .direct, segments: segments, report: log.note)
+      path: "\(folder.path)/rec.\(container)", hasVideo: true, hasAudio: true, files: .direct, segments: segments, report: log.note)
     cast.record(with: recorder)
     recorder.finish()
   }
@@ -83,7 +83,7 @@ import Testing
     cast.pictures = Array(cast.pictures.prefix { !$0.isKeyFrame || $0.captureTime == cast.pictures[0].captureTime })
     let asked = Mutex(0)
     let recorder = try Recorder(
-      path: "\(folder.path)/rec.webm", hasAudio: false, files: .direct,
+      path: "\(folder.path)/rec.webm", hasVideo: true, hasAudio: false, files: .direct,
       segments: RecordingSegments(duration: .milliseconds(200)),
       onKeyFrameWanted: { asked.withLock { $0 += 1 } }, report: { _ in })
     cast.record(with: recorder)
@@ -97,7 +97,7 @@ import Testing
     let cast = try cast()
     let asked = DispatchSemaphore(value: 0)
     let recorder = try Recorder(
-      path: "\(folder.path)/rec.webm", hasAudio: false, files: .direct,
+      path: "\(folder.path)/rec.webm", hasVideo: true, hasAudio: false, files: .direct,
       segments: RecordingSegments(duration: .milliseconds(1500)),
       onKeyFrameWanted: { asked.signal() }, report: { _ in })
     recorder.record(cast.pictures[0])
@@ -114,7 +114,7 @@ import Testing
     try FileManager.default.createDirectory(atPath: gone, withIntermediateDirectories: false)
     let cast = try cast()
     let recorder = try Recorder(
-      path: "\(gone)/rec.webm", hasAudio: true, files: .direct, segments: RecordingSegments(duration: .seconds(2)),
+      path: "\(gone)/rec.webm", hasVideo: true, hasAudio: true, files: .direct, segments: RecordingSegments(duration: .seconds(2)),
       report: log.note)
     try FileManager.default.removeItem(atPath: gone)
     cast.record(with: recorder)
