@@ -27,7 +27,8 @@ import Testing
     _ cast: PassedOn.Record, _ segments: RecordingSegments, _ log: RecordingLog, container: String = "webm"
   ) throws {
     let recorder = try Recorder(
-      path: "\(folder.path)/rec.\(container)", hasVideo: true, hasAudio: true, files: .direct, segments: segments, report: log.note)
+      path: "\(folder.path)/rec.\(container)", hasVideo: true, hasAudio: true, files: .direct, segments: segments,
+      report: log.note)
     cast.record(with: recorder)
     recorder.finish()
   }
@@ -114,7 +115,8 @@ import Testing
     try FileManager.default.createDirectory(atPath: gone, withIntermediateDirectories: false)
     let cast = try cast()
     let recorder = try Recorder(
-      path: "\(gone)/rec.webm", hasVideo: true, hasAudio: true, files: .direct, segments: RecordingSegments(duration: .seconds(2)),
+      path: "\(gone)/rec.webm", hasVideo: true, hasAudio: true, files: .direct,
+      segments: RecordingSegments(duration: .seconds(2)),
       report: log.note)
     try FileManager.default.removeItem(atPath: gone)
     cast.record(with: recorder)
