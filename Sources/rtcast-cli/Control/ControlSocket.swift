@@ -32,11 +32,10 @@ package final class ControlSocket: Sendable {
           .unavailable,
           "Another program takes commands at \(socket.path). Stop it, or choose another path with --control unix:PATH.")
       }
-      listener = found
+      (listener, file) = (found.listener, found.file)
     } catch {
       throw CastFailure(error)
     }
-    file = socket.file
     do throws(SystemError) { wake = try WakeEvent() } catch {
       Glibc.close(listener)
       socket.removeIfSocket()

@@ -5,12 +5,17 @@ import RTCNet
 ///
 /// The socket listens under another name before it gets its own by `link`, which fails if the name is taken. So a socket at
 /// the path that refuses connections belongs to a dead program, never to one that is just starting.
-enum PublishedSocket {
+struct PublishedSocket {
+  let listener: Int32
+  /// The identity of the socket at the path. It was read under the other name: at the path, another program may look at
+  /// the socket at that moment, and move it aside for that.
+  let file: UnixSocket.File?
+
   /// The number of attempts while other programs come and go at the path.
   private static let mostAttempts = 20
 
   /// - Returns: the listening socket; nil when another program listens at the path.
-  static func listen(at socket: UnixSocket, backlog: Int32) throws(UnixSocketError) -> Int32? {
+  static func listen(at socket: UnixSocket, backlog: Int32) throws(UnixSocketError) -> PublishedSocket? {
     if try isTaken(socket) { return nil }
     let draft = UnixSocket(path: besides(socket.path, "new"))
     let listener: Int32
@@ -18,10 +23,11 @@ enum PublishedSocket {
       // The other name means nothing to a person.
       throw UnixSocketError(error.kind, error.sentence.replacing(draft.path, with: socket.path))
     }
+    let published = PublishedSocket(listener: listener, file: draft.file)
     defer { draft.removeIfSocket() }
     do throws(UnixSocketError) {
       for _ in 0..<mostAttempts {
-        if link(draft.path, socket.path) == 0 { return listener }
+        if link(draft.path, socket.path) == 0 { return published }
         guard errno == EEXIST else { throw refusal(socket, errno) }
         if try isTaken(socket) {
           close(listener)

@@ -18,16 +18,14 @@ struct ListeningSocket {
   init(at path: String, mode: mode_t) throws(CastFailure) {
     socket = UnixSocket(path: path)
     do throws(UnixSocketError) {
-      if let other = try socket.connect(removesDead: true) {
-        close(other)
+      guard let found = try PublishedSocket.listen(at: socket, backlog: Self.backlog) else {
         throw UnixSocketError(
           .unavailable, "Another program listens at \(path). Stop it, or choose another path with --listen unix:PATH.")
       }
-      descriptor = try socket.listen(backlog: Self.backlog)
+      (descriptor, file) = (found.listener, found.file)
     } catch {
       throw CastFailure(error)
     }
-    file = socket.file
     guard chmod(path, mode) == 0 else {
       let reason = String(cString: strerror(errno))
       close(descriptor)
