@@ -5,7 +5,8 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct AdvertisedAddressTests {
   @Test(
     arguments: [
-      ("192.0.2.1", "192.0.2.1", nil), ("192.0.2.1:5000", "192.0.2.1", 5000), ("2001:db8::1", "2001:db8::1", nil),
+      ("203.0.113.1", "203.0.113.1", nil), ("203.0.113.1:5000", "203.0.113.1", 5000),
+      ("2001:db8::1", "2001:db8::1", nil),
       ("[2001:db8::1]", "2001:db8::1", nil), ("[2001:db8::1]:5000", "2001:db8::1", 5000),
       ("home.example", "home.example", nil), ("home.example:443", "home.example", 443),
     ] as [(String, String, UInt16?)]) func `addresses and names are read`(text: String, host: String, port: UInt16?)
@@ -16,8 +17,9 @@ import Testing
   }
 
   @Test(arguments: [
-    "", ":5000", "192.0.2.1:0", "192.0.2.1:65536", "192.0.2.1:", "192.0.2.1:x", "192.0.2", "0.0.0.0", "::", "fe80::1",
-    "[192.0.2.1]:1", "[2001:db8::1]5000", "[2001:db8::1", "a b", "ä.example", "home.example:1:2",
+    "", ":5000", "203.0.113.1:0", "203.0.113.1:65536", "203.0.113.1:", "203.0.113.1:x", "192.0.2", "0.0.0.0", "::",
+    "fe80::1",
+    "[203.0.113.1]:1", "[2001:db8::1]5000", "[2001:db8::1", "a b", "ä.example", "home.example:1:2",
   ]) func `others are not`(text: String) { #expect(AdvertisedAddress(text) == nil) }
 
   /// The loop, and the sentences of its notices.
@@ -38,17 +40,17 @@ import Testing
   }
 
   @Test func `an advertised address is offered beside the machine's own`() async throws {
-    let (port, lines) = try await candidates(["192.0.2.1:6000", "2001:db8::1"])
+    let (port, lines) = try await candidates(["203.0.113.1:6000", "2001:db8::1"])
     #expect(lines.contains { $0.contains(" udp ") && $0.contains(" 127.0.0.1 \(port) typ host") })
-    #expect(lines.contains { $0.contains(" udp ") && $0.contains(" 192.0.2.1 6000 typ srflx") })
+    #expect(lines.contains { $0.contains(" udp ") && $0.contains(" 203.0.113.1 6000 typ srflx") })
     #expect(lines.contains { $0.contains(" 2001:db8::1 \(port) typ srflx") })
     #expect(!lines.contains { $0.contains(" tcp ") })
   }
 
   @Test func `with ICE-TCP it is offered for TCP as well`() async throws {
-    let (_, lines) = try await candidates(["192.0.2.1:6000"], tcp: true)
+    let (_, lines) = try await candidates(["203.0.113.1:6000"], tcp: true)
     let streams = lines.filter { $0.contains(" tcp ") }
-    #expect(streams.contains { $0.contains(" 192.0.2.1 6000 typ srflx") && $0.contains("passive") })
+    #expect(streams.contains { $0.contains(" 203.0.113.1 6000 typ srflx") && $0.contains("passive") })
   }
 
   @Test func `an address of an interface adds nothing`() async throws {
@@ -58,7 +60,7 @@ import Testing
   }
 
   @Test func `of very many addresses sixteen are offered`() async throws {
-    let (_, lines) = try await candidates((1...20).map { "192.0.2.\($0)" })
+    let (_, lines) = try await candidates((1...20).map { "203.0.113.\($0)" })
     #expect(lines.filter { $0.contains("typ srflx") }.count == 16)
   }
 

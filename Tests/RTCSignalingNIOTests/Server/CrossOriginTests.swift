@@ -12,7 +12,9 @@ import Testing
       #expect(preflight.status == 204)
       #expect(preflight["access-control-allow-origin"] == "*")
       #expect(preflight["access-control-allow-methods"] == "POST, GET, HEAD, OPTIONS")
-      #expect(preflight["access-control-allow-headers"] == "Authorization, Content-Type, If-Match, RTCast-Client")
+      #expect(
+        preflight["access-control-allow-headers"]
+          == "Authorization, Content-Type, If-Match, RTCast-Client, RTCast-Checks")
       let opened = try await bench.post(CannedSessions.plain, headers: [origin, "Authorization: Bearer sesame"])
       #expect(opened.status == 201)
       #expect(opened["access-control-allow-origin"] == "*")
