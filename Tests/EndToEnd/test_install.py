@@ -12,10 +12,10 @@ from harness.terminal import PseudoTerminal
 TEXT = (ROOT / "docs/install.md").read_text()
 
 
-def steps(heading):
-    """The commands of a section's first block that is one."""
+def steps(heading, block=0):
+    """The commands of a section's block, counted from 0."""
     section = re.search(rf"^#+ {heading}$(.*?)(?=^#|\Z)", TEXT, re.M | re.S)[1]
-    return "\n".join(line[4:] for line in re.search(r"(?:^ {4}.*\n)+", section, re.M)[0].splitlines())
+    return "\n".join(line[4:] for line in re.findall(r"(?:^ {4}.*\n)+", section, re.M)[block].splitlines())
 
 
 class Prefix:
@@ -45,7 +45,7 @@ def installed(tmp_path_factory):
     prefix = Prefix(tmp_path_factory.mktemp("install"))
     if BINARY != str(ROOT / ".build/release/rtcast"):
         pytest.skip("another program than the one of this tree is tested")
-    prefix.follow(steps("Installing rtcast"))
+    prefix.follow(steps("From source"))
     prefix.follow(steps("Shell completions"))
     return prefix
 
@@ -125,5 +125,5 @@ def test_uninstalling_leaves_nothing(tmp_path):
     state = prefix.home / ".local/state/rtcast/serve-token"
     state.parent.mkdir(parents=True)
     state.write_text("")
-    prefix.follow(steps("Uninstalling"))
+    prefix.follow(steps("Uninstalling", block=1))
     assert not prefix.files() and not state.parent.exists()
