@@ -152,7 +152,7 @@ def test_an_option_means_the_same_in_every_command():
 def test_a_screen_is_shown_by_a_call_with_the_options_of_a_cast():
     assert options("screen").keys() - options("call").keys() == {
         "--to", "--listen", "--no-qr", "--audit", "--cpu-limit", "--stats", "--open", "--tls", "--tls-cert", "--tls-key", "--host-name",
-        "--frame-ancestors", "--trusted-proxy"}
+        "--frame-ancestors", "--trusted-proxy", "--listen-mode", "--base-path", "--public-url", "--pick", "--wait"}
 
 
 def test_the_token_comes_by_file_and_environment_and_stays_out_of_the_process_list(cast, tmp_path):
