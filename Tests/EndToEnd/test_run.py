@@ -4,6 +4,7 @@ import os
 import pty
 import signal
 import subprocess
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,12 +21,11 @@ from harness.rtcast import BINARY, Rtcast, run, surroundings
 
 
 @pytest.fixture
-def scratch(tmp_path):
+def scratch():
     """An environment whose runs keep their private folders in a folder of the test, which must be empty at the end."""
-    folder = tmp_path / "runs"
-    folder.mkdir()
-    yield {"XDG_RUNTIME_DIR": str(folder)}
-    assert list(folder.iterdir()) == [], "the private folder is removed"
+    with tempfile.TemporaryDirectory(prefix="run-", dir="/tmp") as folder:  # a long path has no room for sockets
+        yield {"XDG_RUNTIME_DIR": folder}
+        assert os.listdir(folder) == [], "the private folder is removed"
 
 
 def begun(*arguments, env):

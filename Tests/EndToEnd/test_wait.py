@@ -13,6 +13,7 @@ import urllib.request
 
 import numpy as np
 import pytest
+import Xlib.error
 
 from harness.browser import Viewer
 from harness.rtcast import bearer, run
@@ -52,9 +53,16 @@ class Place:
             time.sleep(0.01)
         there = time.monotonic()
         if colour is not None:
-            self.painter = Painter(self.name)
+            self.painter = self.connected_painter(deadline)
             self.painter.window(color=colour)
         return there
+
+    def connected_painter(self, deadline):
+        while True:
+            try:
+                return Painter(self.name)
+            except (OSError, Xlib.error.ConnectionClosedError, Xlib.error.DisplayConnectionError):
+                assert time.monotonic() < deadline, "Xvfb takes no client"  # a server that starts may drop connections
 
     def kill(self, number=signal.SIGKILL):
         if self.process:

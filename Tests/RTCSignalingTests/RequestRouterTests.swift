@@ -115,7 +115,9 @@ import Testing
     }
     #expect(reply.status == 204)
     #expect(reply.first("access-control-allow-methods") == "POST, GET, HEAD, OPTIONS")
-    #expect(reply.first("access-control-allow-headers") == "Authorization, Content-Type, If-Match, RTCast-Client, RTCast-Checks")
+    #expect(
+      reply.first("access-control-allow-headers")
+        == "Authorization, Content-Type, If-Match, RTCast-Client, RTCast-Checks")
     #expect(reply.first("accept-post") == "application/sdp")
   }
 
