@@ -71,6 +71,7 @@ def test_chromium_decodes_what_was_asked_for(screen, cast, browser, named, chrom
     until_like(server.picture(), least, viewer.picture)
 
 
+@pytest.mark.quiet("the rung that each viewer is on")
 def test_a_browser_that_cannot_decode_full_chroma_has_a_picture_beside_one_that_can(screen, cast, browser, firefox):
     server, painter, window = screen
     rtcast = cast("screen", "--fps", "10", "--bitrate", "4M", "--no-cursor", "--chroma", "444", display=server.name)

@@ -46,6 +46,7 @@ def test_bars_have_the_colours_of_bars_and_move(cast, browser):
     assert roughness(first) < 1 and 0.1 < np.abs(first - second).mean() < 2
 
 
+@pytest.mark.quiet("the detail of a picture that is new")
 def test_noise_is_noise_everywhere_in_every_picture(cast, browser):
     first, second = two_pictures(cast_of("noise", cast, browser))
     for part in (first[:180, :320], first[180:, :320], first[:180, 320:], first[180:, 320:]):
