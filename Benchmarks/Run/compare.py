@@ -11,6 +11,7 @@ terminal's own is left out. PSNR compares the last picture of the recording with
 Needs .build/release/rtcast, xterm, x11vnc, ffmpeg and x11-apps."""
 
 import argparse
+import collections
 import json
 import os
 import shutil
@@ -139,11 +140,14 @@ def shown(env, size):
 def sharpness(record, wanted, size):
     """PSNR of the picture at the end of a recording that is most like the display; what follows it is the end of the command."""
     width, height = size
-    raw = subprocess.run(["ffmpeg", "-v", "error", "-sseof", f"-{TAIL}", "-i", str(record), "-fps_mode", "passthrough", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"],
-                         capture_output=True, check=True).stdout
-    pictures = np.frombuffer(raw, np.uint8).reshape(-1, height, width, 3)
+    command = ["ffmpeg", "-v", "fatal", "-sseof", f"-{TAIL}", "-i", str(record), "-fps_mode", "passthrough", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+    last = collections.deque(maxlen=20)
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as decoder:
+        while len(raw := decoder.stdout.read(3 * width * height)) == 3 * width * height:
+            last.append(raw)
     luma = np.array([0.2126, 0.7152, 0.0722])
-    return max(psnr(picture @ luma, wanted @ luma) for picture in pictures[-20:])
+    pictures = (np.frombuffer(raw, np.uint8).reshape(height, width, 3) for raw in last)
+    return max(psnr(picture @ luma, wanted @ luma) for picture in pictures)
 
 
 def measure(kind, options, scratch):

@@ -31,7 +31,8 @@ def of_kind(log, name):
 
 
 @pytest.mark.quiet("the pace of frames")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=pytest.mark.alone("60 frames per second, which a browser shows")) if name == "file" else name for name in NAMES])
 def test_every_preset_casts_as_its_file_says(name, cast, browser, tmp_path):
     preset = json.loads((ROOT / "presets" / f"{name}.json").read_text())
     path = tmp_path / "cast.jsonl"

@@ -138,7 +138,7 @@ def test_pictures_without_sound_are_as_they_were(rejected, browser):
         assert look(viewer) == {"muted": True, "volume": 1, "controls": False, "tap": False, "meter": None, "tracks": ["video"], "paused": False}
 
 
-@pytest.mark.quiet("the time between picture and sound")
+@pytest.mark.alone("the time between picture and sound")
 @pytest.mark.parametrize("late", [0, 100])
 def test_the_measure_of_what_is_early_or_late_can_be_trusted(late, ear):
     """By a sender of known offset; see `sound.OFFSETS`."""

@@ -57,12 +57,12 @@ def listen(viewer):
     return viewer.script(EAR + "return window.ear.listen()")
 
 
-def wait_tone(viewer, hz, timeout=15, tolerance=0.02):
-    """Waits for a tone of that pitch, and returns what is heard."""
+def wait_tone(viewer, hz, timeout=15, tolerance=0.02, decibels=(-60, 20)):
+    """Waits for a tone of that pitch and loudness, and returns it."""
     viewer.script(EAR + "window.ear.open()")
     return viewer.until(
-        "((heard) => heard && heard.db > -60 && heard.purity > 0.8 && Math.abs(heard.hz / %r - 1) < %r ? heard : null)"
-        "(window.ear ? window.ear.listen() : null)" % (hz, tolerance), timeout, f"a tone of {hz} Hz")
+        "((heard) => heard && heard.db > %r && heard.db < %r && heard.purity > 0.8 && Math.abs(heard.hz / %r - 1) < %r ? heard : null)"
+        "(window.ear ? window.ear.listen() : null)" % (*decibels, hz, tolerance), timeout, f"a tone of {hz} Hz")
 
 
 def wait_silence(viewer, timeout=15):
