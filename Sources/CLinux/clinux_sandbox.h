@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -21,6 +22,35 @@
 // graphics need much), and Landlock, by numbers of our own, since headers may be older than the kernel.
 
 static inline int clinux_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : 0; }
+
+/// The capabilities (capabilities(7)) that the program can use after its start: a user's files for root (Landlock says which), ports
+/// below 1024, and priorities of threads. Without the others, root has no power over the machine's networks, modules and users.
+static const uint64_t clinux_kept_capabilities =
+    1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_DAC_READ_SEARCH | 1ULL << CAP_NET_BIND_SERVICE | 1ULL << CAP_SYS_NICE;
+
+/// Reads this thread's capabilities. Returns 0 or the negated errno.
+static inline int clinux_read_capabilities(struct __user_cap_data_struct sets[2]) {
+  struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+  return syscall(SYS_capget, &head, sets) < 0 ? -errno : 0;
+}
+
+/// Gives up all capabilities of this thread, and of the threads that it starts, but those kept. Returns 0 or the negated errno.
+static inline int clinux_drop_capabilities(void) {
+  struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+  struct __user_cap_data_struct sets[2];
+  int status = clinux_read_capabilities(sets);
+  if (status < 0) return status;
+  // Only root, who has CAP_SETPCAP, can lower the bounding set; others cannot gain from it, as they gain no privileges.
+  for (int each = 0; each < 64; each++)
+    if (!(clinux_kept_capabilities >> each & 1)) prctl(PR_CAPBSET_DROP, each, 0, 0, 0);
+  for (int half = 0; half < 2; half++) {
+    const uint32_t kept = (uint32_t)(clinux_kept_capabilities >> 32 * half);
+    sets[half].effective &= kept;
+    sets[half].permitted &= kept;
+    sets[half].inheritable &= kept;
+  }
+  return syscall(SYS_capset, &head, sets) < 0 ? -errno : 0;
+}
 
 /// The last system call that this filter knows. Later ones fail with ENOSYS, as on an older kernel.
 enum { clinux_last_known_call = 469 };
@@ -285,6 +315,7 @@ enum clinux_trial {
   clinux_trial_socket,
   clinux_trial_mount,
   clinux_trial_key,
+  clinux_trial_root,
 };
 
 static inline int clinux_try(enum clinux_trial trial) {
@@ -312,6 +343,11 @@ static inline int clinux_try(enum clinux_trial trial) {
       break;
     case clinux_trial_mount: return mount(NULL, "", NULL, 0, NULL) == 0 || errno != EPERM;  // else ENOENT
     case clinux_trial_key: return syscall(SYS_keyctl, -1, 0, 0, 0, 0) >= 0 || errno != EPERM;  // else EOPNOTSUPP
+    case clinux_trial_root: {
+      struct __user_cap_data_struct sets[2];
+      if (clinux_read_capabilities(sets) < 0) return 0;
+      return ((sets[0].permitted | (uint64_t)sets[1].permitted << 32) & ~clinux_kept_capabilities) != 0;
+    }
   }
   if (fd >= 0) close(fd);
   return 1;

@@ -1,10 +1,11 @@
 import CLinux
 import Glibc
 
-/// How far this process is confined: no new privileges, Landlock for files and signals, and a filter of system calls.
+/// How far this process is confined: no new privileges, few of root's capabilities, Landlock for files and signals, and a filter of
+/// system calls.
 ///
-/// Landlock binds the thread that asks for it and the threads that it starts, so a program enters before its first thread. The
-/// filter binds all threads.
+/// Landlock binds the thread that asks for it and the threads that it starts, and so do capabilities. A program therefore enters
+/// before its first thread. The filter binds all threads.
 package struct Sandbox: Sendable {
   /// An action that is impossible for a confined program.
   package enum Trial: String, CaseIterable, Sendable {
@@ -17,6 +18,7 @@ package struct Sandbox: Sendable {
     case socket = "sockets of other kinds"
     case mount = "mounting"
     case key = "the kernel's keys"
+    case root = "root's power over the machine"
 
     fileprivate var number: clinux_trial {
       switch self {
@@ -29,6 +31,7 @@ package struct Sandbox: Sendable {
       case .socket: clinux_trial_socket
       case .mount: clinux_trial_mount
       case .key: clinux_trial_key
+      case .root: clinux_trial_root
       }
     }
   }
@@ -46,6 +49,7 @@ package struct Sandbox: Sendable {
     let privileges = clinux_no_new_privileges()
     guard privileges == 0 else { return Sandbox(landlock: privileges, filter: privileges, threads: threads) }
     let landlock = enforce(rules)
+    _ = clinux_drop_capabilities()  // `tryAll` tells whether they are gone
     return Sandbox(
       landlock: landlock, filter: clinux_refuse_calls(rules.allowsLocalSockets ? 1 : 0), threads: threads)
   }

@@ -64,11 +64,13 @@ public struct HostName: Hashable, Sendable {
 
   /// The text in brackets. Outside of URLs, the percent sign of a zone is not encoded (RFC 6874).
   private static func addressLiteral(_ text: Substring) -> String? {
-    guard !text.isEmpty, text.utf8.allSatisfy(isIPv6Byte) else { return nil }
-    guard let percent = text.firstIndex(of: "%") else { return String(text) }
-    var zone = text[text.index(after: percent)...]
+    let percent = text.firstIndex(of: "%") ?? text.endIndex
+    let address = text[..<percent]
+    guard address.contains(":"), text.utf8.allSatisfy(isIPv6Byte) else { return nil }
+    var zone = text[percent...].dropFirst()
     if zone.hasPrefix("25"), zone.utf8.count > 2 { zone = zone.dropFirst(2) }
-    return zone.isEmpty || zone.contains("%") ? nil : String(text[...percent] + zone)
+    if percent < text.endIndex, zone.isEmpty || zone.contains(where: { $0 == "%" || $0 == ":" }) { return nil }
+    return String(percent < text.endIndex ? text[...percent] + zone : address)
   }
 
   /// Hexadecimal digits, `:`, `.`, and the zone's `%` with what interface names are made of.
