@@ -108,7 +108,8 @@ import Testing
     ("https://me:secret@lab.example/", PublicAddressError.hasCredentials), ("https://lab.example/?a", .hasParameters),
     ("https://lab.example/#token=x", .hasParameters), ("lab.example", .malformed("lab.example")),
     ("ftp://lab.example/", .malformed("ftp://lab.example/")),
-    ("https://[%306:db8::1]:84", .malformed("https://[%306:db8::1]:84")), ("https://[lab]/", .malformed("https://[lab]/")),
+    ("https://[%306:db8::1]:84", .malformed("https://[%306:db8::1]:84")),
+    ("https://[lab]/", .malformed("https://[lab]/")),
   ]) func `others are refused with a reason`(text: String, error: PublicAddressError) {
     #expect(throws: error) { try PublicAddress(parsing: text) }
   }
