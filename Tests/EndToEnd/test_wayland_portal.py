@@ -57,6 +57,13 @@ def test_a_cast_ends_while_the_dialog_is_open(portal, cast):
     assert process.wait() == 0 and time.monotonic() - began < 5
 
 
+@pytest.mark.parametrize("chooser", ["false", "sleep 3 && false"], ids=["at once", "later"])
+def test_a_refused_dialog_ends_the_cast_with_its_reason(chooser, portal):
+    desktop = portal(f"chooser_type=simple\nchooser_cmd={chooser}\n")
+    code, out, err = run(*PORTAL, "--duration", "20", env=desktop.env)
+    assert code == 77 and "refused in the desktop’s dialog" in err, (code, out, err)
+
+
 def test_a_monitor_is_not_chosen_by_name(portal):
     code, out, err = run(*PORTAL, "--monitor", "HEADLESS-1", "--duration", "3", env=portal().env)
     assert (code, out) == (66, "") and "dialog" in err, (code, out, err)
