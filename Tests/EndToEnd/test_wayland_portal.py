@@ -41,6 +41,26 @@ def test_the_shared_screen_is_the_screen_and_the_choice_is_kept(portal, cast, pa
     assert stat.S_IMODE(token.stat().st_mode) == 0o600 and token.read_text().strip()
 
 
+def test_the_second_cast_asks_no_more(portal, cast, page_browser, tmp_path):
+    """It restores the choice. This portal shows a screen at rest to its first cast only; the second one begins with the next change."""
+    dialogs = tmp_path / "dialogs"
+    desktop = portal(f"chooser_type=simple\nchooser_cmd=echo x >> {dialogs}; echo HEADLESS-1\n")
+    terminal = desktop.sway.terminal()
+    for count in range(2):
+        process = cast(*PORTAL, "--fps", "10", "--no-cursor", env={**desktop.env, "XDG_STATE_HOME": str(tmp_path)})
+        page = Page(page_browser, process.url())
+        process.wait_event("source", where=lambda event: event["state"] == "stalled")
+        until = time.monotonic() + 20
+        while not page.script("return window.rtcast?.state === 'live'"):
+            assert time.monotonic() < until, f"cast {count + 1} has no picture"
+            terminal.write("more\r\n")
+            time.sleep(0.1)
+        page.live().until(EVERYTHING).is_the_screen(desktop.sway)
+        process.interrupt()
+        assert process.wait() == 0
+    assert dialogs.read_text().split() == ["x"]
+
+
 def test_a_region_is_a_part_of_what_is_shared(portal, cast, browser):
     viewer = Viewer(browser, cast(*PORTAL, "--region", "300x200+20+10", env=portal().env).url()).wait_live()
     assert viewer.size() == (300, 200)
