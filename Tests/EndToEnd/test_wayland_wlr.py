@@ -156,3 +156,27 @@ def test_an_x_display_is_chosen_by_name(sway, xserver):
     code, out, err = run("screen", "--duration", "1", display=xserver.name,
                          env={"WAYLAND_DISPLAY": "wayland-9", "XDG_RUNTIME_DIR": sway.path})
     assert code == 0, err
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["named", "any"])
+def test_a_desktop_is_waited_for_and_comes_again(named, cast, page_browser, tmp_path):
+    """Before the login, over a crash of the compositor, with another size after it: one page, one connection."""
+    environment = {"XDG_RUNTIME_DIR": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")}
+    tmp_path.chmod(0o755)
+    if named:
+        environment["WAYLAND_DISPLAY"] = "wayland-1"
+    process = cast("screen", "--wait", "--fps", "10", "--no-cursor", env=environment)
+    page = Page(page_browser, process.url())
+    told = process.wait_event("source", where=lambda event: event["state"] == "stalled")
+    assert "No Wayland desktop runs" in told["message"], told
+    for size in ((640, 480), (800, 600)):
+        desktop = Sway(size, folder=tmp_path)
+        try:
+            desktop.terminal().write("The quick brown fox\r\n")
+            page.until(f"document.querySelector('video')?.videoWidth === {size[0]}").live().until(EVERYTHING)
+            page.is_the_screen(desktop)
+            page.script("window.connections = (window.connections ?? new Set()).add(rtcast.pc)")
+        finally:
+            desktop.kill()
+            desktop.stop()
+    assert page.script("return connections.size") == 1

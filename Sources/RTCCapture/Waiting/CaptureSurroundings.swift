@@ -1,16 +1,16 @@
 package import RTCMedia
 
-/// The place in which a source may appear and from which it may go: the displays of this machine.
+/// The place in which a source may appear and from which it may go: the displays of this machine, or its desktops.
 ///
 /// A waiting capturer uses it on one thread.
 package protocol CaptureSurroundings: AnyObject, Sendable {
-  /// Looks whether there is a source now. It must not wait.
+  /// Looks whether there is a source now. It waits two seconds at most, for a desktop that does not answer.
   func find() -> CaptureFinding
 
-  /// A descriptor that can be read when a source may have appeared; nil: only time tells.
-  var descriptor: Int32? { get }
+  /// Descriptors that can be read when a source may have appeared; none: only time tells.
+  var descriptors: [Int32] { get }
 
-  /// Reads what made `descriptor` readable.
+  /// Reads what made a descriptor readable.
   /// - Returns: whether anything has changed.
   func takeChanges() -> Bool
 }

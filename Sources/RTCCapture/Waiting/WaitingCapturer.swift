@@ -134,7 +134,7 @@ private final class WaitingRun: VideoConsumer {
     var capturer: (any VideoCapturer)?
     /// Whether the last report was the end of a source, which says more than that there is none now.
     var hasEnded = false
-    if let descriptor = surroundings.descriptor { try? run.watch(descriptor) }
+    for descriptor in surroundings.descriptors { try? run.watch(descriptor) }
     while !run.isStopped {
       let now = MonotonicClock.now()
       for news in state.withLock({ $0.takeNews() }) {

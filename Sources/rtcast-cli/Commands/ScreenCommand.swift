@@ -35,8 +35,9 @@ struct ScreenCommand: CastingCommand {
     help: ArgumentHelp(
       "Serve viewers at once, and cast the screen whenever it is there.",
       discussion: """
-        The display, monitor or window may appear later, go, and come back, with another size too. Viewers stay connected, and their \
-        pages say why the picture stands still. Without --display and DISPLAY, any display that lets this user in is cast.
+        The display, desktop, monitor or window may appear later, go, and come back, with another size too. Viewers stay connected, \
+        and their pages say why the picture stands still. Without --display, DISPLAY and WAYLAND_DISPLAY, the user's Wayland desktop is \
+        cast, or else any X display that lets this user in.
         """))
   var waits = false
 

@@ -24,8 +24,13 @@ struct Desktop {
 
   /// Asks the compositor of WAYLAND_DISPLAY, if there is one, and the desktop session if that cannot be captured.
   static var current: Desktop {
-    guard isSet("WAYLAND_DISPLAY") else { return x11 }
-    let wayland = Result { () throws(CaptureError) in try WaylandScreens.list() }
+    isSet("WAYLAND_DISPLAY") ? wayland(at: nil) : x11
+  }
+
+  /// Asks the compositor at this socket, nil: of WAYLAND_DISPLAY, and the desktop session if that cannot be captured. Blocks for
+  /// two seconds at most, and as long again for the session.
+  static func wayland(at socket: String?) -> Desktop {
+    let wayland = Result { () throws(CaptureError) in try WaylandScreens.list(socket: socket) }
     guard let found = try? wayland.get(), found.refusal != nil else { return Desktop(wayland: wayland, sharing: nil) }
     return Desktop(wayland: wayland, sharing: Result { () throws(CaptureError) in try PortalDesktop() })
   }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import Logging
 import RTCCapture
 import RTCCapturePortal
@@ -66,21 +67,37 @@ struct ScreenOptions: ParsableArguments {
     source(capturer(logger), media)
   }
 
-  /// A source that may appear later, and go and come back. Not started yet. Waits for X11 displays; a Wayland compositor
-  /// must be there.
+  /// A source that may appear later, and go and come back: an X display, or a Wayland desktop. Not started yet.
   func waitingSource(_ media: MediaOptions, _ logger: Logger) throws(CastFailure) -> CastRunner.Source {
-    guard case .x11 = way else { return source(media, logger) }
-    let notices = Mutex<Set<String>>([])
     do throws(CaptureError) {
-      let surroundings = try X11Surroundings(
-        captureOptions, prepare: { DisplayKeys.refresh() },
-        onNotice: { notice in
-          // The display says the same each time that it appears.
-          if notices.withLock({ $0.insert(notice).inserted }) { logger.warning("\(notice)") }
-        })
-      return source(WaitingCapturer(surroundings, hasCursor: !hidesCursor), media)
+      return source(WaitingCapturer(try surroundings(logger), hasCursor: !hidesCursor), media)
     } catch {
       throw CastFailure(error)
+    }
+  }
+
+  /// The place that options or the environment name. If they name none, a Wayland desktop, and else an X display.
+  private func surroundings(_ logger: Logger) throws(CaptureError) -> any CaptureSurroundings {
+    let notices = Mutex<Set<String>>([])
+    let notice: @Sendable (String) -> Void = { notice in
+      // The desktop says the same each time that it appears.
+      if notices.withLock({ $0.insert(notice).inserted }) { logger.warning("\(notice)") }
+    }
+    if !namesX11, waylandBackend != nil || Desktop.isSet("WAYLAND_DISPLAY") { return waylandSurroundings(notice) }
+    let displays = try X11Surroundings(captureOptions, prepare: { DisplayKeys.refresh() }, onNotice: notice)
+    if namesX11 || Desktop.isSet("DISPLAY") { return displays }
+    return EitherSurroundings(waylandSurroundings(notice), displays)
+  }
+
+  private func waylandSurroundings(_ notice: @escaping @Sendable (String) -> Void) -> WaylandSurroundings {
+    let variable = getenv("WAYLAND_DISPLAY").map { String(cString: $0) } ?? ""
+    return WaylandSurroundings(socket: variable.isEmpty ? nil : variable) { path in
+      let desktop = waylandBackend == nil || waylandBackend == .auto ? Desktop.wayland(at: path) : nil
+      if let refusal = desktop?.refusal { return .finding(.nothing(refusal.sentence)) }
+      let way = desktop?.way ?? way
+      let finding = CaptureFinding.capturer(capturer(way, socket: path, notice))
+      if case .portal(.portal) = way { return .dialog(finding) }
+      return .finding(finding)
     }
   }
 
@@ -95,17 +112,23 @@ struct ScreenOptions: ParsableArguments {
   }
 
   private func capturer(_ logger: Logger) -> any VideoCapturer {
-    let notice: @Sendable (String) -> Void = { logger.warning("\($0)") }
+    capturer(way, socket: nil) { logger.warning("\($0)") }
+  }
+
+  /// - Parameter socket: of the Wayland compositor; nil: the one of WAYLAND_DISPLAY.
+  private func capturer(_ way: Desktop.Way, socket: String?, _ notice: @escaping @Sendable (String) -> Void)
+    -> any VideoCapturer
+  {
     switch way {
     case .screencopy:
-      return WaylandCapturer(
-        options: WaylandCaptureOptions(target: waylandTarget, cursor: !hidesCursor), onNotice: notice)
+      WaylandCapturer(
+        options: WaylandCaptureOptions(socket: socket, target: waylandTarget, cursor: !hidesCursor), onNotice: notice)
     case .portal(let backend):
-      return PortalCapturer(
+      PortalCapturer(
         options: PortalCaptureOptions(
           backend: backend, target: portalTarget, cursor: !hidesCursor, tokens: PortalToken.store), onNotice: notice)
     case .x11:
-      return X11Capturer(options: captureOptions, onNotice: notice)
+      X11Capturer(options: captureOptions, onNotice: notice)
     }
   }
 

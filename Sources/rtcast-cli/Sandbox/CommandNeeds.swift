@@ -34,8 +34,8 @@ extension TestCommand {
 extension ScreenCommand {
   func state(_ needs: inout SandboxNeeds) {
     cast.state(&needs)
-    needs.show(screen)
     needs.waitsForDisplay = waits
+    needs.show(screen)
   }
 }
 
@@ -240,7 +240,8 @@ extension SandboxNeeds {
   mutating func show(_ screen: ScreenOptions) {
     usesDisplay = true
     // The token of the desktop portal is stored.
-    if !screen.namesX11, Desktop.isSet("WAYLAND_DISPLAY") || screen.waylandBackend != nil { keepsState = true }
+    let mayBeWayland = Desktop.isSet("WAYLAND_DISPLAY") || screen.waylandBackend != nil || waitsForDisplay
+    if !screen.namesX11, mayBeWayland { keepsState = true }
   }
 
   mutating func use(camera: String?) {

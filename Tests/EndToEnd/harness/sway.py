@@ -17,9 +17,10 @@ USER = next((user for user in pwd.getpwall() if user.pw_uid >= 1000 and user.pw_
 
 
 class Sway:
-    def __init__(self, size=(800, 600), outputs=1):
-        self.folder = tempfile.TemporaryDirectory(prefix="sway-")
-        self.path = self.folder.name
+    def __init__(self, size=(800, 600), outputs=1, folder=None):
+        """In a runtime folder of its own, or in one that outlives it."""
+        self.folder = None if folder else tempfile.TemporaryDirectory(prefix="sway-")
+        self.path = str(folder or self.folder.name)
         self.socket = f"{self.path}/sway.sock"
         with open(f"{self.path}/config", "w") as config:
             config.write(f"output * resolution {size[0]}x{size[1]}\noutput * bg #204060 solid_color\ndefault_border none\nxwayland disable\n")
@@ -78,14 +79,15 @@ class Sway:
                 self.process.wait(10)
             except subprocess.TimeoutExpired:
                 self.kill()
-        self.folder.cleanup()
+        if self.folder:
+            self.folder.cleanup()
 
 
 class Terminal:
     """A terminal that shows what `write` is given. Its caret does not blink."""
 
     def __init__(self, sway):
-        self.fifo = f"{sway.path}/fifo{len(sway.clients)}"
+        self.fifo = tempfile.mktemp(prefix="fifo", dir=sway.path)
         os.mkfifo(self.fifo)
         self.process = subprocess.Popen(
             ["foot", "-c", "/dev/null", "-o", "font=DejaVu Sans Mono:size=9", "cat", self.fifo], env={**os.environ, **sway.env},

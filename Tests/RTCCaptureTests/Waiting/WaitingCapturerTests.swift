@@ -17,7 +17,7 @@ import Testing
       event = try WakeEvent()
     }
 
-    var descriptor: Int32? { event.descriptor }
+    var descriptors: [Int32] { [event.descriptor] }
 
     func takeChanges() -> Bool {
       event.clear()
