@@ -1,5 +1,5 @@
 import CAOM
-package import RTCBlockCoding
+package import RTCVideoCoding
 package import RTCMedia
 import RTCWire
 

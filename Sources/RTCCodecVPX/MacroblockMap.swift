@@ -1,4 +1,5 @@
 import RTCMedia
+import RTCVideoCoding
 
 /// The state of each 16×16 macroblock: how well it was last coded, and how much detail it holds.
 struct MacroblockMap {

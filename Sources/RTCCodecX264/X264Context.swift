@@ -1,6 +1,6 @@
 #if X264
   import CX264
-  package import RTCBlockCoding
+  package import RTCVideoCoding
   package import RTCMedia
 
   /// The owner of one libx264 encoder. It codes every frame with the quantiser that the caller gives.

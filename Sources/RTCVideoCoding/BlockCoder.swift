@@ -42,3 +42,26 @@ package protocol BlockCoder: AnyObject {
   @unsafe
   func withReconstruction(_ body: (_ plane: Int, _ base: UnsafePointer<UInt8>, _ stride: Int, _ step: Int) -> Void)
 }
+
+/// The movement of the blocks that a coder is to code: where in the last picture it is worth looking for them.
+package enum BlockMovement: Equatable, Sendable {
+  /// The blocks did not move.
+  case none
+  /// Many blocks come from this number of rows further down in the last picture; from further up where it is negative.
+  case scroll(Int)
+  case unknown
+}
+
+/// A picture as a `BlockCoder` coded it.
+package struct CodedPicture {
+  /// The bytes of the picture, as in `EncodedFrame.data`.
+  package var data: [UInt8]
+  /// Whether the picture needs no other picture.
+  package var isKeyFrame: Bool
+
+  /// Creates a coded picture from the result of one call of the codec.
+  package init(data: [UInt8], isKeyFrame: Bool) {
+    self.data = data
+    self.isKeyFrame = isKeyFrame
+  }
+}

@@ -1,5 +1,6 @@
 package import RTCMedia
 package import RTCPrimitives
+import RTCVideoCoding
 
 /// VP9 by libvpx, made for screens, in profile 0 (4:2:0) and 1 (4:4:4). Only changed macroblocks are coded: a large
 /// change first as finely as the rate allows. Coarse macroblocks are improved while the picture rests, until they are

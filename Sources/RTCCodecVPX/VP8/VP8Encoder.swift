@@ -1,5 +1,7 @@
+import CVPX
 package import RTCMedia
 package import RTCPrimitives
+import RTCVideoCoding
 
 /// VP8 by libvpx, made for screens. Only changed macroblocks are coded: a large change first as finely as the rate
 /// allows. Coarse macroblocks are improved while the picture rests, until they are visually lossless.
@@ -647,4 +649,9 @@ extension VPXPlane {
     }
     return abs(sum) * 2 > width * height
   }
+}
+
+extension VP8Encoder {
+  /// Name and version of the library, such as `libvpx v1.12.0`.
+  package static var library: String { "libvpx " + (unsafe String(cString: vpx_codec_version_str())) }
 }
