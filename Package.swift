@@ -161,18 +161,19 @@ let package = Package(
     .target(
       name: "RTCCodecFFmpeg", dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "CFFmpeg"], swiftSettings: strict),
     .target(name: "RTCConvert", dependencies: ["RTCMedia", "CYUV"], swiftSettings: safe),
-    // What codecs share that are told the quantiser of each frame: which blocks are coded when, and how finely.
-    .target(name: "RTCBlockCoding", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: safe),
+    // What the encoders of all codecs share: which parts of a picture are coded when, and how finely.
+    .target(name: "RTCVideoCoding", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: safe),
     .target(
-      name: "RTCCodecAOM", dependencies: ["RTCBlockCoding", "RTCMedia", "RTCPrimitives", "RTCWire", "CAOM"],
+      name: "RTCCodecAOM", dependencies: ["RTCVideoCoding", "RTCMedia", "RTCPrimitives", "RTCWire", "CAOM"],
       swiftSettings: safe),
     // Empty without the trait X264.
     .target(
       name: "RTCCodecX264",
-      dependencies: ["RTCBlockCoding", "RTCMedia", .target(name: "CX264", condition: .when(traits: ["X264"]))],
+      dependencies: ["RTCVideoCoding", "RTCMedia", .target(name: "CX264", condition: .when(traits: ["X264"]))],
       swiftSettings: safe),
     .target(
-      name: "RTCCodecVPX", dependencies: ["RTCConvert", "RTCMedia", "RTCPrimitives", "CVPX", "CVPXMemory"],
+      name: "RTCCodecVPX",
+      dependencies: ["RTCConvert", "RTCMedia", "RTCPrimitives", "RTCVideoCoding", "CVPX", "CVPXMemory"],
       swiftSettings: safe),
     .target(
       name: "RTCCodecWebP", dependencies: ["RTCMedia", "RTCPrimitives", "CWebP"], swiftSettings: safe),
@@ -403,9 +404,9 @@ let package = Package(
       name: "RTCResampleTests", dependencies: ["RTCResample", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
       name: "RTCConvertTests", dependencies: ["RTCConvert", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
-    // An encoder, a decoder and a page to show, for the tests of what RTCBlockCoding encodes.
+    // An encoder, a decoder and a page to show, for the tests of what RTCVideoCoding encodes.
     .target(
-      name: "CodingKit", dependencies: ["RTCBlockCoding", "RTCCodecFFmpeg", "RTCMedia", "RTCPrimitives"],
+      name: "CodingKit", dependencies: ["RTCVideoCoding", "RTCCodecFFmpeg", "RTCMedia", "RTCPrimitives"],
       path: "Tests/CodingKit", swiftSettings: strict),
     .testTarget(
       name: "RTCCodecAOMTests",
@@ -416,6 +417,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RTCCodecVPXTests", dependencies: ["RTCCodecVPX", "RTCMedia", "RTCPrimitives"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "RTCVideoCodingTests", dependencies: ["RTCPrimitives", "RTCVideoCoding"],
       swiftSettings: strict),
     // Our decoders and payload formats, held to the reference encoders' and decoders' own tools.
     .testTarget(
@@ -481,7 +485,7 @@ let package = Package(
 /// also with a call at every edge, by which `CFuzzCost` counts steps. Encoders are not, as nobody else's bytes reach them.
 if Context.environment["RTCAST_FUZZ"] != nil {
   let encoders = [
-    "RTCBlockCoding", "RTCCodecAOM", "RTCCodecOpus", "RTCCodecVPX", "RTCCodecWebP", "RTCCodecX264", "RTCConvert",
+    "RTCVideoCoding", "RTCCodecAOM", "RTCCodecOpus", "RTCCodecVPX", "RTCCodecWebP", "RTCCodecX264", "RTCConvert",
     "RTCResample",
   ]
   for target in package.targets where target.type == .regular && !encoders.contains(target.name) {

@@ -1,5 +1,5 @@
 import CAOM
-package import RTCBlockCoding
+package import RTCVideoCoding
 package import RTCMedia
 
 /// AV1 by libaom, made for screens: main profile, and high profile (4:4:4) where the settings ask for full chroma.

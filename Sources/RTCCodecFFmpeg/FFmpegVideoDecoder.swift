@@ -175,3 +175,9 @@ extension FFmpegVideoDecoder {
     { () throws(VideoDecoderError) in try FFmpegVideoDecoder(codec) }
   }
 }
+
+/// FFmpeg's libraries on this machine, in the version that this program was compiled for.
+package enum FFmpegLibraries {
+  /// Which library cannot be loaded, in the dynamic linker's words; nil: all of them are there. Loads them.
+  package static var missing: String? { cffmpeg_missing().map { String(cString: $0) } }
+}

@@ -1,7 +1,7 @@
 // libx264 is under the GPL. Without the package's trait X264 nothing here is compiled, and nothing of it linked.
 #if X264
   import CX264
-  package import RTCBlockCoding
+  package import RTCVideoCoding
   package import RTCMedia
 
   /// H.264 by x264, made for screens: constrained baseline profile, and High 4:4:4 Predictive where the settings ask for full

@@ -1,4 +1,4 @@
-package import RTCBlockCoding
+package import RTCVideoCoding
 package import RTCCodecFFmpeg
 package import RTCMedia
 package import RTCPrimitives

@@ -1,5 +1,5 @@
-import RTCMedia
 import RTCPrimitives
+import RTCVideoCoding
 import Testing
 
 @Suite struct FilmDetectorTests {

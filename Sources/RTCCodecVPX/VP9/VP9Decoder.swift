@@ -65,3 +65,8 @@ package final class VP9Decoder: VideoDecoder {
     }
   }
 }
+
+extension VP9Decoder {
+  /// Makes decoders of two threads, for a `CodecRegistry`; any thread.
+  package static var factory: VideoDecoderFactory { { () throws(VideoDecoderError) in try VP9Decoder() } }
+}

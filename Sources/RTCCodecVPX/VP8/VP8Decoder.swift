@@ -43,3 +43,8 @@ package final class VP8Decoder: VideoDecoder {
     }
   }
 }
+
+extension VP8Decoder {
+  /// Makes decoders of one thread, for a `CodecRegistry`; any thread.
+  package static var factory: VideoDecoderFactory { { () throws(VideoDecoderError) in try VP8Decoder() } }
+}

@@ -1,3 +1,4 @@
+package import RTCMedia
 package import RTCPrimitives
 
 extension VideoEncoderSettings {
