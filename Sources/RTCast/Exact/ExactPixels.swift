@@ -62,6 +62,8 @@ package final class ExactPixels: Sendable {
 
   /// A picture that changes all the time is encoded for snapshots this often at most.
   fileprivate static let snapshotAge = TimeDelta.milliseconds(500)
+  /// A pause in encoding of which the video need not make use.
+  fileprivate static let shortWait = TimeDelta.milliseconds(100)
   /// A lossless picture larger than this is slower to see than one that is not exact.
   private static let largestSnapshot = 700_000
 
@@ -105,26 +107,49 @@ package final class ExactPixels: Sendable {
     }
   }
 
-  /// Whether a viewer is to be told which blocks change, or may ask for them.
-  var isWatched: Bool { state.withLock { $0.scheduler.wantsChanges(MonotonicClock.now()) } }
+  /// The video's part in a pass of its encoders.
+  struct Answer {
+    /// The picture to encode, its damage reduced to the real changes.
+    var picture: VideoFrame?
+    /// Whether all viewers wait for exact pixels of still parts. Refinement of the video would delay these, and be
+    /// visible only briefly.
+    var yieldsRate: Bool
+  }
 
-  /// The picture that is encoded next; before any frame of it.
-  /// - Parameter changed: what differs from the one before; nil: unknown, so everything.
-  func take(_ frame: VideoFrame, _ changed: BlockSet?) {
-    let isNew = state.withLock { state in
-      guard state.isOpen, state.isScreen, isExact(frame) else {
-        state.forgetPicture()
-        return false
-      }
-      let changed = changed ?? .all(of: frame.size)
-      state.picture = frame
-      if !changed.isEmpty { state.version += 1 }
-      state.perform { scheduler, out in
-        scheduler.take(changed, captureTime: frame.captureTime, now: MonotonicClock.now(), into: &out)
-      }
-      return !changed.isEmpty && state.scheduler.hasViewers
+  /// Begins a pass of the video encoders: tells viewers what changes before a frame shows it.
+  /// - Parameters:
+  ///   - picture: the picture that is encoded next; nil: an older one is refined.
+  ///   - changes: finds what differs from the picture before.
+  ///   - isEncoded: whether there are viewers of the video.
+  ///   - count: the number of viewers of the video.
+  func begin(
+    _ picture: VideoFrame?, finding changes: inout ChangeFinder, isEncoded: Bool, viewers count: Int
+  ) -> Answer {
+    guard let picture else {
+      return Answer(picture: nil, yieldsRate: state.withLock { $0.wantsRate(ofViewers: count) })
+    }
+    let (isOffered, isWatched) = state.withLock {
+      ($0.isScreen, $0.scheduler.wantsChanges(MonotonicClock.now()))
+    }
+    guard isOffered else {
+      return Answer(picture: picture, yieldsRate: state.withLock { $0.wantsRate(ofViewers: count) })
+    }
+    guard isEncoded || isWatched else {
+      changes.skip(picture)
+      return take(picture, nil, count)
+    }
+    let (found, changed) = changes.take(picture, isAsked: isWatched)
+    return take(found, changed, count)
+  }
+
+  /// - Parameter changed: what differs from the picture before; nil: unknown, so everything.
+  private func take(_ frame: VideoFrame, _ changed: BlockSet?, _ count: Int) -> Answer {
+    let (isNew, yieldsRate) = state.withLock { state in
+      let isNew = state.take(frame, changed, isExact: isExact(frame))
+      return (isNew, state.wantsRate(ofViewers: count))
     }
     if isNew { waiter.ring() }
+    return Answer(picture: frame, yieldsRate: yieldsRate)
   }
 
   /// A frame that leaves next.
@@ -136,19 +161,6 @@ package final class ExactPixels: Sendable {
       }
     }
   }
-
-  /// Whether all viewers wait for exact pixels of still parts. Refinement of the video would delay these, and be
-  /// visible only briefly.
-  /// - Parameter count: the number of viewers of the video.
-  func wantsRate(ofViewers count: Int, _ now: Timestamp) -> Bool {
-    state.withLock { state in
-      guard state.isOpen, state.allowance.nextTurn <= now + Self.shortWait else { return false }
-      return state.scheduler.wantsRate(ofViewers: count, now)
-    }
-  }
-
-  /// A pause in encoding of which the video need not make use.
-  private static let shortWait = TimeDelta.milliseconds(100)
 
   private func isExact(_ frame: VideoFrame) -> Bool {
     guard frame.buffer.format == .bgra, frame.rotation == .none else { return false }
@@ -281,6 +293,29 @@ package final class ExactPixels: Sendable {
 }
 
 extension ExactPixels.State {
+  /// - Returns: true if there is something new for viewers.
+  fileprivate mutating func take(_ frame: VideoFrame, _ changed: BlockSet?, isExact: Bool) -> Bool {
+    guard isOpen, isScreen, isExact else {
+      forgetPicture()
+      return false
+    }
+    let changed = changed ?? .all(of: frame.size)
+    picture = frame
+    if !changed.isEmpty { version += 1 }
+    perform { scheduler, out in
+      scheduler.take(changed, captureTime: frame.captureTime, now: MonotonicClock.now(), into: &out)
+    }
+    return !changed.isEmpty && scheduler.hasViewers
+  }
+
+  /// Whether all viewers wait for exact pixels.
+  /// - Parameter count: the number of viewers of the video.
+  fileprivate func wantsRate(ofViewers count: Int) -> Bool {
+    let now = MonotonicClock.now()
+    guard isOpen, allowance.nextTurn <= now + ExactPixels.shortWait else { return false }
+    return scheduler.wantsRate(ofViewers: count, now)
+  }
+
   fileprivate mutating func perform(_ body: (inout ExactScheduler, inout [ExactScheduler.Delivery]) -> Void) {
     var out: [ExactScheduler.Delivery] = []
     body(&scheduler, &out)

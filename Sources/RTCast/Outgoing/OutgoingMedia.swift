@@ -80,13 +80,14 @@ final class OutgoingMedia: Sendable {
     let side = selection?.fallback ?? codecs.fallback(for: main)
     let spare = codecs.spare(besides: [main, side])
     let coded = [main, side] + [spare].compactMap(\.self)
-    let encodings = zip([Rendition.encoded, Rendition(1), Rendition(2)], coded).map { rendition, coded in
+    let encodings = coded.enumerated().map { index, coded in
       let settings = EncodingSettings(
         contentHint: contentHint, maxFrameRate: options.frameRate, startBitrate: limits.start,
         bitrates: limits.minimum...limits.maximum, sizeLimit: options.maximumSize, isActive: false,
         chroma: coded.chroma, scalabilityMode: options.scalabilityMode)
       return VideoEncoding(
-        rendition: rendition, format: coded.format, settings: settings, makeEncoder: coded.makeEncoder)
+        rendition: Rendition(UInt32(index)), format: coded.format, settings: settings, isRung: index < 2,
+        makeEncoder: coded.makeEncoder)
     }
     var formats = selection?.formats.map(\.format) ?? [main.format]
     for other in coded.dropFirst() where !formats.contains(other.format) { formats.append(other.format) }

@@ -32,8 +32,8 @@ public struct RenditionDemand: Hashable, Sendable {
   /// The renditions with a viewer on it or changing to it, whose network answers.
   public var renditions: Set<Rendition> = []
   /// The bitrate of each rendition; absent until it is known for one of its viewers. Without rungs: that of the best
-  /// network among the viewers. For the main rung: the smallest of those near the best. For the side rung and any
-  /// other: the smallest.
+  /// network among the viewers. For the main rung: the smallest of those near the best. For a side rung and any other:
+  /// the smallest.
   public var bitrates: [Rendition: BitRate] = [:]
   /// The time at which the sent frames of each rendition will have left all queues, for the viewer with the shortest
   /// queue; absent if nothing waits.
@@ -46,8 +46,8 @@ public struct RenditionDemand: Hashable, Sendable {
   public var viewers = 0
   /// The number of viewers that can decode each of the track's candidates.
   public var takers: [Int] = []
-  /// The main rung; nil without rungs. The two change places when the main rung has no viewer left.
-  public var main: Rendition?
+  /// The rungs; nil without side rungs. The main rung changes places with a side rung when it has no viewer left.
+  public var rungs: Rungs?
   /// Whether viewers of the side rung would change at a key frame of the main rung: one is to be made where it costs
   /// almost nothing.
   public var awaitsHandover = false
@@ -58,8 +58,8 @@ public struct RenditionDemand: Hashable, Sendable {
 
 /// Decides which viewer gets which rendition of a track: each is on one at a time and changes at key frames.
 ///
-/// Of a track with two rungs each viewer belongs on the main rung or on the side rung, by the rules of `RungPolicy`: a
-/// key frame that one viewer needs must not cost those on the main rung anything.
+/// If the track has rungs, each viewer belongs on the main rung or on a side rung, by the rules of `RungPolicy`: a key
+/// frame that one viewer needs must not cost those on the main rung anything.
 package struct RenditionRouter<Viewer: Hashable> {
   /// The state of one viewer.
   private struct Place {
@@ -103,28 +103,26 @@ package struct RenditionRouter<Viewer: Hashable> {
   private var dueWishes: [(viewer: Viewer, rendition: Rendition)] = []
   /// The recent rate of the main rung's content.
   private var output = RateMeter()
-  /// The rung to ask for a key frame, because viewers were moved to it.
-  private var wantedKeyFrame: Rendition?
+  /// The rungs to ask for a key frame, because viewers were moved to them.
+  private var wantedKeyFrames: Set<Rendition> = []
   /// The last reported bitrate of each rung.
   private var told: [Rendition: BitRate] = [:]
-  /// Whether the side rung replaces the main rung when that has no viewer left.
+  /// Whether a side rung replaces the main rung when that has no viewer left.
   package var swapsRungs = true
   package private(set) var counts = RungCounts()
 
   package init(
-    renditions: [RenditionFormat] = [], preferred: Rendition? = nil, side: Rendition? = nil,
+    renditions: [RenditionFormat] = [], preferred: Rendition? = nil, rungs: Rungs? = nil,
     candidates: [VideoPayloadFormat] = []
   ) {
     self.renditions = renditions
     self.candidates = candidates
     self.preferred = preferred
-    rungs = Self.rungs(renditions, side)
+    self.rungs = Self.severalRungs(rungs)
   }
 
-  private static func rungs(_ renditions: [RenditionFormat], _ side: Rendition?) -> Rungs? {
-    guard let side, let main = renditions.first?.rendition, main != side else { return nil }
-    return Rungs(main: main, side: side)
-  }
+  /// One rung alone needs no rules.
+  private static func severalRungs(_ rungs: Rungs?) -> Rungs? { rungs.flatMap { $0.sides.isEmpty ? nil : $0 } }
 
   /// The present requirements.
   package mutating func demand(now: Timestamp) -> RenditionDemand {
@@ -149,17 +147,21 @@ package struct RenditionRouter<Viewer: Hashable> {
   // MARK: - Viewers
 
   /// Adds a viewer that can decode `formats`; a viewer that was added before keeps its state.
-  /// - Parameter turnsPictures: whether it rotates pictures for display.
+  /// - Parameters:
+  ///   - turnsPictures: whether it rotates pictures for display.
+  ///   - bitrate: the bandwidth of its network, if it is known.
   package mutating func add(
-    _ viewer: Viewer, formats: [VideoPayloadFormat], understandsColorSpace: Bool, turnsPictures: Bool = true
+    _ viewer: Viewer, formats: [VideoPayloadFormat], understandsColorSpace: Bool, turnsPictures: Bool = true,
+    bitrate: BitRate? = nil
   ) {
     guard index(viewer) == nil else { return }
     var place = Place(
       viewer: viewer, formats: formats, understandsColorSpace: understandsColorSpace, turnsPictures: turnsPictures)
-    if let rungs, canTake(rungs.main, place), canTake(rungs.side, place) {
+    place.bitrate = bitrate
+    if let rungs, canTake(rungs.main, place), let side = sideRung(for: place) {
       // It has no picture yet, so frames that refer to others are of no use.
-      place.target = hasPicture(of: rungs.main) ? rungs.side : rungs.main
-      if place.target == rungs.side { place.standing.join() }
+      place.target = hasPicture(of: rungs.main) ? side : rungs.main
+      if place.target == side { place.standing.join() }
     } else {
       place.current = beginning(place)
     }
@@ -186,19 +188,19 @@ package struct RenditionRouter<Viewer: Hashable> {
   // MARK: - Renditions
 
   /// Takes the place of all earlier ones. Viewers of a rendition that is no more, or that they cannot take, go over.
-  /// - Parameter side: of the renditions, the side rung to the first; nil: there are no rungs.
+  /// - Parameter rungs: the renditions that are rungs; nil: none.
   /// - Returns: renditions to be asked for a key frame.
   package mutating func setRenditions(
-    _ new: [RenditionFormat], preferred: Rendition?, side: Rendition? = nil
+    _ new: [RenditionFormat], preferred: Rendition?, rungs: Rungs? = nil
   ) -> Set<Rendition> {
     renditions = new
     self.preferred = preferred
-    rungs = Self.rungs(new, side)
+    self.rungs = Self.severalRungs(rungs)
     self.asked = [:]
     var asked: Set<Rendition> = []
     for index in places.indices {
       places[index].standing = RungStanding()
-      if places[index].current != nil, places[index].current == side { places[index].standing.join() }
+      if isOnSide(places[index].current) { places[index].standing.join() }
       if let current = places[index].current, canTake(current, places[index]) {
         if let target = places[index].target, !canTake(target, places[index]) { places[index].target = nil }
         continue
@@ -248,7 +250,7 @@ package struct RenditionRouter<Viewer: Hashable> {
 
   // MARK: - Key frames
 
-  /// Records that `viewer` needs a key frame, and moves it to the side rung if that costs the other viewers nothing.
+  /// Records that `viewer` needs a key frame, and moves it to a side rung if that costs the other viewers nothing.
   /// Requests beyond its budget are delayed, so that other viewers do not notice them.
   /// - Returns: the rendition to ask for it; nil if the viewer can decode none, or the request is due later.
   package mutating func keyFrameNeeded(by viewer: Viewer, _ reason: KeyFrameReason, now: Timestamp) -> Rendition? {
@@ -256,11 +258,11 @@ package struct RenditionRouter<Viewer: Hashable> {
     guard let rungs else { return wish(index, reason, of: place, now) }
     counts.wishes[reason, default: 0] += 1
     if place == rungs.main {
-      guard hasPicture(of: rungs.main, besides: viewer), canTake(rungs.side, places[index]) else {
+      guard hasPicture(of: rungs.main, besides: viewer), let side = sideRung(for: places[index]) else {
         return wish(index, reason, of: place, now)
       }
-      moveOff(index, RungReason(reason), to: rungs.side, now)
-      return wish(index, reason, of: rungs.side, now)
+      moveOff(index, RungReason(reason), to: side, now)
+      return wish(index, reason, of: side, now)
     }
     return wish(index, reason, of: place, now)
   }
@@ -304,7 +306,7 @@ package struct RenditionRouter<Viewer: Hashable> {
     for place in places where place.isReachable { next = min(next, place.wishDue ?? .distantFuture) }
     guard let rungs else { return next }
     let main = told[rungs.main]
-    for place in places where place.isReachable && place.current == rungs.side {
+    for place in places where place.isReachable && isOnSide(place.current) {
       if let handover = place.standing.handoverTime(place.bitrate, main: main), handover > now {
         next = min(next, handover)
       }
@@ -323,11 +325,8 @@ package struct RenditionRouter<Viewer: Hashable> {
     }
   }
 
-  /// The rung to ask for a key frame, once; nil: none.
-  package mutating func takeKeyFrameRequest() -> Rendition? {
-    defer { wantedKeyFrame = nil }
-    return wantedKeyFrame
-  }
+  /// A rung to ask for a key frame, each once; nil: none.
+  package mutating func takeKeyFrameRequest() -> Rendition? { wantedKeyFrames.popFirst() }
 
   /// Delayed key-frame requests that are due, with their viewers; each once.
   package mutating func takeDueWishes() -> [(viewer: Viewer, rendition: Rendition)] {
@@ -337,11 +336,13 @@ package struct RenditionRouter<Viewer: Hashable> {
 
   // MARK: - Reading
 
-  /// The rung that `viewer` is on, 0 the main rung, and why; nil without rungs.
+  /// The number of the rung that `viewer` is on, 0 the main rung, and why; nil without rungs. A viewer that decodes no
+  /// rung counts as on the first side rung.
   package func rung(of viewer: Viewer) -> (number: Int, reason: RungReason)? {
     guard let rungs, let index = index(viewer), let place = places[index].place else { return nil }
     guard place != rungs.main else { return (0, .main) }
-    return (1, canTake(rungs.main, places[index]) ? places[index].standing.reason : .codec)
+    let number = rungs.all.firstIndex(of: place) ?? 1
+    return (number, canTake(rungs.main, places[index]) ? places[index].standing.reason : .codec)
   }
 
   // MARK: - Rules
@@ -363,7 +364,7 @@ package struct RenditionRouter<Viewer: Hashable> {
   private func belongs(_ place: Place, on rendition: Rendition, _ now: Timestamp) -> Bool {
     if rendition == place.target { return true }
     if let rungs, rendition == rungs.main {
-      return place.place == rungs.side && isReadyForMain(place, told[rungs.main], now)
+      return isOnSide(place.place) && isReadyForMain(place, told[rungs.main], now)
     }
     return rendition == preferred && canTake(rendition, place)
   }
@@ -375,6 +376,21 @@ extension RenditionRouter {
   /// Whether a reachable viewer has a picture of this rendition.
   private func hasPicture(of rendition: Rendition, besides viewer: Viewer? = nil) -> Bool {
     places.contains { $0.isReachable && $0.current == rendition && $0.viewer != viewer }
+  }
+
+  private func isOnSide(_ rendition: Rendition?) -> Bool {
+    guard let rendition, let rungs else { return false }
+    return rungs.sides.contains(rendition)
+  }
+
+  /// The side rung for a viewer that is on none: the first whose viewers it does not slow down, else the last; nil if it
+  /// can decode none.
+  private func sideRung(for place: Place) -> Rendition? {
+    guard let sides = rungs?.sides.filter({ canTake($0, place) }) else { return nil }
+    return sides.first { side in
+      let members = places.lazy.filter { $0.isReachable && $0.place == side }
+      return RungPolicy.suits(place.bitrate, best: members.compactMap(\.bitrate).max())
+    } ?? sides.last
   }
 
   private func isReadyForMain(_ place: Place, _ main: BitRate?, _ now: Timestamp) -> Bool {
@@ -397,34 +413,36 @@ extension RenditionRouter {
     var moved = false
     for index in places.indices where places[index].place == rungs.main && places[index].current == rungs.main {
       guard places[index].standing.isTooSlow(places[index].bitrate, best: best, need: need, now: now),
-        canTake(rungs.side, places[index])
+        let side = sideRung(for: places[index])
       else { continue }
-      moveOff(index, .slow, to: rungs.side, now)
-      (wantedKeyFrame, moved) = (rungs.side, true)
+      moveOff(index, .slow, to: side, now)
+      wantedKeyFrames.insert(side)
+      moved = true
     }
     return moved
   }
 
-  /// If no viewer is on the main rung but some are on the side rung, the rungs change places, which viewers do not
-  /// notice. A side rung in another format, for viewers that cannot decode the main rung's, stays: viewers that can
-  /// decode the main rung change to it, and its key frame costs no other viewer anything.
+  /// If no viewer is on the main rung but some are on a side rung, the two change places, which viewers do not notice. A
+  /// side rung in another format, for viewers that cannot decode the main rung's, stays: viewers that can decode the
+  /// main rung change to it, and its key frame costs no other viewer anything.
   private mutating func swapIfDeserted() {
     guard let rungs, !places.contains(where: { $0.isReachable && $0.place == rungs.main }) else { return }
-    guard format(of: rungs.main) == format(of: rungs.side) else { return fillMain(rungs) }
-    guard swapsRungs, hasPicture(of: rungs.side) else { return }
-    self.rungs = Rungs(main: rungs.side, side: rungs.main)
+    let alike = rungs.sides.filter { format(of: $0) == format(of: rungs.main) }
+    guard !alike.isEmpty else { return fillMain(rungs) }
+    guard swapsRungs, let side = alike.first(where: { hasPicture(of: $0) }) else { return }
+    self.rungs?.promote(side)
     output = RateMeter()
     for index in places.indices {
       places[index].standing = RungStanding()
-      if places[index].place == rungs.main { places[index].standing.join() }
+      if isOnSide(places[index].place) { places[index].standing.join() }
     }
   }
 
   private mutating func fillMain(_ rungs: Rungs) {
-    for index in places.indices where places[index].isReachable && places[index].current == rungs.side {
+    for index in places.indices where places[index].isReachable && isOnSide(places[index].current) {
       guard canTake(rungs.main, places[index]) else { continue }
       places[index].target = rungs.main
-      wantedKeyFrame = rungs.main
+      wantedKeyFrames.insert(rungs.main)
     }
   }
 
@@ -433,22 +451,24 @@ extension RenditionRouter {
   }
 
   private mutating func addRungs(_ rungs: Rungs, to demand: inout RenditionDemand, _ now: Timestamp) {
-    demand.main = rungs.main
+    demand.rungs = rungs
     let present = places.lazy.filter(\.isReachable)
     let main = tell(
       RungPolicy.mainRate(present.filter { $0.place == rungs.main }.compactMap(\.bitrate)), of: rungs.main)
-    var side = present.filter { $0.place == rungs.side }.compactMap(\.bitrate).min()
-    if let main, present.contains(where: { $0.place == rungs.side && $0.standing.isMovedOff }) {
-      side = side.map { min($0, main.scaled(by: RungPolicy.sideShare)) }
-    }
     demand.bitrates[rungs.main] = main
-    demand.bitrates[rungs.side] = tell(side, of: rungs.side)
-    for rendition in demand.renditions where rendition != rungs.main && rendition != rungs.side {
+    for side in rungs.sides {
+      var rate = present.filter { $0.place == side }.compactMap(\.bitrate).min()
+      if let main, present.contains(where: { $0.place == side && $0.standing.isMovedOff }) {
+        rate = rate.map { min($0, main.scaled(by: RungPolicy.sideShare)) }
+      }
+      demand.bitrates[side] = tell(rate, of: side)
+    }
+    for rendition in demand.renditions where !rungs.all.contains(rendition) {
       demand.bitrates[rendition] = present.filter { $0.place == rendition }.compactMap(\.bitrate).min()
     }
-    for index in places.indices where places[index].place == rungs.side {
+    for index in places.indices where isOnSide(places[index].place) {
       places[index].standing.note(places[index].bitrate, main: main, now: now)
-      if places[index].isReachable, places[index].current == rungs.side, isReadyForMain(places[index], main, now) {
+      if places[index].isReachable, isOnSide(places[index].current), isReadyForMain(places[index], main, now) {
         demand.awaitsHandover = true
       }
     }

@@ -1,19 +1,5 @@
 import RTCEngine
-package import RTCMedia
 import RTCPrimitives
-
-/// The two rungs of a track.
-package struct Rungs: Hashable, Sendable {
-  /// The rung for viewers with enough bandwidth. Its key frames are rare, since each costs all its viewers.
-  package var main: Rendition
-  /// The rung for viewers that join, lose too many packets, or are slow.
-  package var side: Rendition
-
-  package init(main: Rendition, side: Rendition) {
-    self.main = main
-    self.side = side
-  }
-}
 
 /// The numbers of the rules by which viewers change rungs.
 package enum RungPolicy {
@@ -41,6 +27,13 @@ package enum RungPolicy {
     guard let best = rates.max() else { return nil }
     let least = best.scaled(by: leastShare)
     return rates.lazy.filter { $0 >= least }.min()
+  }
+
+  /// Whether a viewer with the bandwidth `bitrate` (nil: unknown) may join a rung whose best viewer has `best` (nil: it
+  /// has no viewers): it is not to slow the others down.
+  static func suits(_ bitrate: BitRate?, best: BitRate?) -> Bool {
+    guard let bitrate, let best else { return true }
+    return bitrate >= best.scaled(by: leastShare)
   }
 }
 
