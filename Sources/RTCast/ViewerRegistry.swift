@@ -21,8 +21,10 @@ final class ViewerRegistry: WHEPSessions {
     var isLive: @Sendable () -> Bool = { true }
     /// The ICE servers for viewers.
     var iceServers: [ICEServer] = []
-    /// The data channels of viewers' pages.
-    var page = PageChannels()
+    /// The features of viewers' pages.
+    var page = PageFeatures()
+    /// The whole picture; nil while there is none.
+    var snapshot: @Sendable () async -> CastSnapshot? = { nil }
     /// Counts refusals.
     var refusals: RefusalCounts
     /// Figures for Prometheus.
@@ -220,7 +222,7 @@ final class ViewerRegistry: WHEPSessions {
     CastStatus(isLive: stream.isLive(), viewers: viewers.withLock { $0.values.count(where: \.isConnected) })
   }
 
-  func snapshot() async -> CastSnapshot? { await stream.page.exact?.snapshot() }
+  func snapshot() async -> CastSnapshot? { await stream.snapshot() }
 
   func metrics() async -> [CastMetric] { await stream.metrics() }
 

@@ -54,24 +54,24 @@ final class OutgoingMedia: Sendable {
   private let state = Mutex(State())
   private let isChanging = Mutex(false)
   private let sinks = EncodedMediaSinks()
-  /// Receives the pointer of the present source.
-  private let cursor: CursorCast?
-  private let notice: SourceNotice?
+  /// Receives the events of the source.
+  private let page: PageFeatures
   /// The source that delivers nothing at present; nil: none.
   private let stalled = Mutex<ObjectIdentifier?>(nil)
 
   /// - Parameters:
   ///   - previews: receives the pictures as they are captured.
-  ///   - page: the channels of viewers' pages.
+  ///   - exact: the exact pixels, if any; one of the features of `page`.
+  ///   - page: the features of viewers' pages.
   init(
     options: Broadcast.Options, contentHint: ContentHint, sendsAudio: Bool, codecs: CodecRegistry, peers: PeerLoop,
-    previews: PreviewSinks? = nil, page: PageChannels = PageChannels(),
+    previews: PreviewSinks? = nil, exact: ExactPixels? = nil, page: PageFeatures = PageFeatures(),
     report: @escaping @Sendable (BroadcastEvent) -> Void
   ) {
     self.options = options
     self.codecs = codecs
     self.report = report
-    (cursor, notice) = (page.cursor, page.notice)
+    self.page = page
     let limits = options.bitrates
     // Up to three encoders: the main rung for all viewers; the side rung, while needed, for viewers that join, lose too
     // many packets, are slow or cannot decode the main rung; and a spare for viewers that decode neither.
@@ -93,7 +93,7 @@ final class OutgoingMedia: Sendable {
     for other in coded.dropFirst() where !formats.contains(other.format) { formats.append(other.format) }
     encodedFormats = formats
     video = OutgoingVideo(
-      encodings, selection: selection, peers: peers, sinks: sinks, previews: previews, exact: page.exact, report: report
+      encodings, selection: selection, peers: peers, sinks: sinks, previews: previews, exact: exact, report: report
     )
     audio =
       sendsAudio
@@ -167,7 +167,7 @@ final class OutgoingMedia: Sendable {
     audio?.setHeld(false)
     if source.video == nil {
       video.follow(nil, passesThrough: false)
-      cursor?.follow(nil)
+      page.handle(.sourceChanged(nil))
     }
     retire(before, except: source)
     letGo(source)
@@ -346,7 +346,7 @@ final class OutgoingMedia: Sendable {
     video.beginSource(ObjectIdentifier(input))
     old?.close()
     if let old { videoStalled(old, nil) }
-    cursor?.follow(capturer)
+    page.handle(.sourceChanged(capturer))
     video.follow(capturer, passesThrough: options.passesThrough)
   }
 
@@ -382,7 +382,7 @@ final class OutgoingMedia: Sendable {
       let id = ObjectIdentifier(input)
       guard sentence != nil || stalled == id else { return }
       stalled = sentence == nil ? nil : id
-      notice?.set(sentence)
+      page.handle(.sourceStalled(sentence))
       report(sentence.map(BroadcastEvent.sourceStalled) ?? .sourceResumed)
     }
   }

@@ -1,7 +1,7 @@
 import RTCCodecWebP
-import RTCExact
 import RTCMedia
 import RTCNet
+import RTCPage
 import RTCPeer
 import RTCPrimitives
 import RTCSCTP
@@ -14,7 +14,7 @@ import Synchronization
 /// The newest picture is kept as a lease on the capturer's memory. `ExactScheduler` decides, under the lock. The thread
 /// that has the video encoders compares pictures before it encodes them; exact pixels are encoded on a thread of their
 /// own. Messages are queued under the lock, so that their order is that of the events.
-package final class ExactPixels: Sendable {
+package final class ExactPixels: PageFeature {
   /// How it is done.
   struct Options: Sendable {
     /// Larger pictures are scaled down by the video, and are then not sent as they are.
@@ -67,7 +67,7 @@ package final class ExactPixels: Sendable {
   /// A lossless picture larger than this is slower to see than one that is not exact.
   private static let largestSnapshot = 700_000
 
-  /// - Parameter isScreen: pictures come from a screen at first; see `setScreen`.
+  /// - Parameter isScreen: pictures come from a screen at first.
   init(_ options: Options, isScreen: Bool, report: @escaping @Sendable (BroadcastEvent) -> Void) {
     self.options = options
     self.report = report
@@ -86,7 +86,7 @@ package final class ExactPixels: Sendable {
   deinit { waiter.ring() }
 
   /// Ends the thread; nothing is sent any more.
-  func stop() {
+  package func stop() {
     let waiting = state.withLock { state in
       state.isOpen = false
       state.picture = nil
@@ -99,11 +99,11 @@ package final class ExactPixels: Sendable {
 
   // MARK: - Pictures, on the thread that has the video encoders
 
-  /// The pictures that come from now on are a screen's, or not.
-  func setScreen(_ isScreen: Bool) {
+  package func handle(_ event: PageEvent) {
+    guard case .sourceChanged(let capturer?) = event else { return }
     state.withLock { state in
-      state.isScreen = isScreen
-      if !isScreen { state.forgetPicture() }
+      state.isScreen = capturer.isScreencast
+      if !state.isScreen { state.forgetPicture() }
     }
   }
 
@@ -171,10 +171,9 @@ package final class ExactPixels: Sendable {
   // MARK: - Viewers, any thread
 
   /// Pictures are a screen's now, so that a viewer's channel has a use.
-  var isOffered: Bool { state.withLock { $0.isScreen } }
+  package var isOffered: Bool { state.withLock { $0.isScreen } }
 
-  /// Handles an event of a viewer's connection.
-  func handle(_ event: PeerConnectionEvent, of connection: PeerConnection) async {
+  package func handle(_ event: PeerConnectionEvent, of connection: PeerConnection) async {
     switch event {
     case .targetBitrateChanged(let rate, _):
       state.withLock { state in
@@ -192,9 +191,7 @@ package final class ExactPixels: Sendable {
     }
   }
 
-  /// Takes a channel that a viewer has opened.
-  /// - Returns: false when it is none of ours.
-  func accept(_ channel: DataChannel, of connection: PeerConnection) async -> Bool {
+  package func accept(_ channel: DataChannel, of connection: PeerConnection) async -> Bool {
     guard channel.protocol == ExactMessage.channelProtocol, channel.isOrdered, channel.maxRetransmits == nil,
       channel.maxPacketLifeTime == nil, let clock = await connection.videoClock()
     else { return false }
@@ -227,8 +224,12 @@ package final class ExactPixels: Sendable {
     waiter.ring()
   }
 
-  /// The statistics of each viewer whose page has opened the channel, by connection.
-  var statistics: [String: ExactViewerStatistics] { state.withLock { $0.scheduler.statistics } }
+  package func measure(into statistics: inout BroadcastStatistics) {
+    let pages = state.withLock { $0.scheduler.statistics }
+    for index in statistics.peers.indices {
+      statistics.peers[index].exact = pages[statistics.peers[index].id].map(BroadcastStatistics.Exact.init)
+    }
+  }
 
   // MARK: - Snapshots, any task
 

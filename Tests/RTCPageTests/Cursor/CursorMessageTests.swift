@@ -1,5 +1,5 @@
-import RTCCursor
 import RTCMedia
+import RTCPage
 import RTCPrimitives
 import Testing
 

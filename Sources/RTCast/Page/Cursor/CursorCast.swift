@@ -1,6 +1,6 @@
-import RTCCursor
 import RTCMedia
 import RTCNet
+import RTCPage
 import RTCPeer
 import RTCPrimitives
 import RTCSCTP
@@ -10,7 +10,7 @@ import Synchronization
 /// it there.
 ///
 /// `CursorScheduler` decides, under the lock; messages are queued under it, so that their order is that of the events.
-package final class CursorCast: Sendable {
+package final class CursorCast: PageFeature {
   /// The reports of one run of a capturer; reports of an earlier run are ignored.
   fileprivate final class Input: CursorConsumer {
     private let take: @Sendable (CursorReport, Input) -> Void
@@ -37,8 +37,7 @@ package final class CursorCast: Sendable {
 
   private let state = Mutex(State())
 
-  /// Stops sending messages.
-  func stop() {
+  package func stop() {
     state.withLock { state in
       state.isOpen = false
       state.setCapturer(nil, nil)
@@ -50,8 +49,16 @@ package final class CursorCast: Sendable {
 
   // MARK: - The source
 
-  /// The pictures are `capturer`'s from now on; before its first.
-  func follow(_ capturer: (any VideoCapturer)?) {
+  package func handle(_ event: PageEvent) {
+    switch event {
+    case .sourceChanged(let capturer): follow(capturer)
+    // The pointer must be in the picture.
+    case .recorded: perform { scheduler, now, out in scheduler.setRecorded(true, now: now, into: &out) }
+    case .sourceStalled: break
+    }
+  }
+
+  private func follow(_ capturer: (any VideoCapturer)?) {
     let new = (capturer as? any CursorCapturer).flatMap { $0.hasCursor ? $0 : nil }
     let input = new.map { _ in Input { [weak self] in self?.take($0, from: $1) } }
     state.withLock { $0.setCapturer(new, input) }
@@ -59,19 +66,15 @@ package final class CursorCast: Sendable {
   }
 
   /// Whether the source has a pointer to report.
-  var isOffered: Bool { state.withLock { $0.capturer != nil } }
+  package var isOffered: Bool { state.withLock { $0.capturer != nil } }
 
   private func take(_ report: CursorReport, from input: Input) {
     perform(if: { $0.input === input }) { scheduler, now, out in scheduler.take(report, now: now, into: &out) }
   }
 
-  /// A recorder is attached: the pointer must be in the picture.
-  func setRecorded() { perform { scheduler, now, out in scheduler.setRecorded(true, now: now, into: &out) } }
-
   // MARK: - Viewers, any thread
 
-  /// Handles an event of a viewer's connection.
-  func handle(_ event: PeerConnectionEvent, of connection: PeerConnection) async {
+  package func handle(_ event: PeerConnectionEvent, of connection: PeerConnection) async {
     let id = connection.id
     switch event {
     case .stateChanged(.connected):
@@ -86,9 +89,7 @@ package final class CursorCast: Sendable {
     }
   }
 
-  /// Takes a channel that a viewer has opened.
-  /// - Returns: false when it is none of ours.
-  func accept(_ channel: DataChannel, of connection: PeerConnection) async -> Bool {
+  package func accept(_ channel: DataChannel, of connection: PeerConnection) async -> Bool {
     guard let kind = CursorChannel.kind(of: channel), let clock = await connection.videoClock() else { return false }
     let id = connection.id
     let new = CursorChannel(channel, kind) { [weak self] in self?.handle($0, kind, of: id) }

@@ -1,5 +1,5 @@
-import RTCExact
 import RTCMedia
+import RTCPage
 import Testing
 
 @Suite struct `What differs between two pictures` {

@@ -33,7 +33,7 @@ package struct CursorScheduler: Sendable {
   private var image: (digest: UInt64, image: CursorImage)?
   /// Whether some viewers have not received the image yet.
   private var isImageUntold = false
-  private var imageBudget = ImageBudget()
+  private var imageBudget = CursorImageBudget()
   /// Whether it exceeds the viewers' limits.
   private var isTooLarge = false
   private var position: CursorPosition?

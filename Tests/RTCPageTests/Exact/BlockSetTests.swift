@@ -1,4 +1,4 @@
-import RTCExact
+import RTCPage
 import RTCPrimitives
 import Testing
 

@@ -1,4 +1,4 @@
-import RTCExact
+import RTCPage
 import RTCPeer
 import RTCSCTP
 

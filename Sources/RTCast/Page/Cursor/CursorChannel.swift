@@ -1,4 +1,4 @@
-import RTCCursor
+import RTCPage
 import RTCPeer
 import RTCSCTP
 

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// The page opens a reliable, ordered channel with the protocol `rtcast-source.1` and sends nothing on it. Each message
 /// is a text: a sentence, or empty when the source delivers.
-final class SourceNotice: Sendable {
+final class SourceNotice: PageFeature {
   static let channelProtocol = "rtcast-source.1"
 
   private struct State {
@@ -17,8 +17,8 @@ final class SourceNotice: Sendable {
 
   private let state = Mutex(State())
 
-  /// - Parameter sentence: nil: the source delivers.
-  func set(_ sentence: String?) {
+  func handle(_ event: PageEvent) {
+    guard case .sourceStalled(let sentence) = event else { return }
     state.withLock { state in
       state.sentence = sentence
       for channel in state.channels.values { channel.send(sentence) }
@@ -33,13 +33,13 @@ final class SourceNotice: Sendable {
     }
   }
 
-  func handle(_ event: PeerConnectionEvent, of connection: PeerConnection) {
+  func handle(_ event: PeerConnectionEvent, of connection: PeerConnection) async {
     if case .stateChanged(.ended) = event { state.withLock { $0.channels[connection.id] = nil } }
   }
 
   /// Takes a channel that a viewer has opened.
   /// - Returns: false when it is none of ours.
-  func accept(_ channel: DataChannel, of connection: PeerConnection) -> Bool {
+  func accept(_ channel: DataChannel, of connection: PeerConnection) async -> Bool {
     guard channel.protocol == Self.channelProtocol, channel.isOrdered, channel.maxRetransmits == nil,
       channel.maxPacketLifeTime == nil
     else { return false }
