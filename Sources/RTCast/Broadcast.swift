@@ -67,6 +67,8 @@ public final class Broadcast: Sendable {
     public var processorLimit: Double?
     /// Whether pages of ours draw the pointer themselves, while all viewers are such pages; else it is always in the picture.
     public var letsPagesDrawCursor = true
+    /// Change the pictures before anything reads them, in this order; see `PictureStage`.
+    package var pictureStages: [any PictureStage] = []
     /// Features of viewers' pages beside rtcast's own.
     package var pageFeatures: [any PageFeature] = []
     /// Maximum number of viewers, including those that are still connecting.

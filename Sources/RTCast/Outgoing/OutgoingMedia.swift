@@ -54,6 +54,8 @@ final class OutgoingMedia: Sendable {
   private let state = Mutex(State())
   private let isChanging = Mutex(false)
   private let sinks = EncodedMediaSinks()
+  /// Changes pictures before anything reads them; nil: nothing does.
+  private let stages: PictureStages?
   /// Receives the events of the source.
   private let page: PageFeatures
   /// The source that delivers nothing at present; nil: none.
@@ -95,6 +97,7 @@ final class OutgoingMedia: Sendable {
     video = OutgoingVideo(
       encodings, selection: selection, peers: peers, sinks: sinks, previews: previews, exact: exact, report: report
     )
+    stages = PictureStages(options.pictureStages, before: video)
     audio =
       sendsAudio
       ? codecs.audioFactory.map { [sinks] in
@@ -301,6 +304,7 @@ final class OutgoingMedia: Sendable {
     }
     before.close()
     before.source.stop()
+    stages?.stop()
     video.stop()
   }
 
@@ -316,7 +320,8 @@ final class OutgoingMedia: Sendable {
     }
     let result = await withCheckedContinuation { continuation in
       let input = VideoInput(
-        SourceRun(continuation), of: video, didStart: { [weak self] in self?.adopt($0, of: capturer) },
+        SourceRun(continuation), of: video, through: stages,
+        didStart: { [weak self] in self?.adopt($0, of: capturer) },
         didStall: { [weak self] in self?.videoStalled($0, $1) }, didEnd: { [weak self] in self?.videoEnded($0, $1) })
       capturer.startCapture(format: format, consumer: input)
     }
@@ -347,7 +352,7 @@ final class OutgoingMedia: Sendable {
     old?.close()
     if let old { videoStalled(old, nil) }
     page.handle(.sourceChanged(capturer))
-    video.follow(capturer, passesThrough: options.passesThrough)
+    video.follow(capturer, passesThrough: options.passesThrough && stages == nil)
   }
 
   private func adopt(_ input: AudioInput, of sound: any AudioSource) {
@@ -416,6 +421,17 @@ final class OutgoingMedia: Sendable {
     }
     if isOver { report(.ended(reason)) }
   }
+}
+
+/// Everything besides viewers that takes encoded frames. Any thread.
+package final class EncodedMediaSinks: Sendable {
+  private let sinks = Mutex<[any EncodedMediaSink]>([])
+
+  package init() {}
+
+  package func add(_ sink: any EncodedMediaSink) { sinks.withLock { $0.append(sink) } }
+  func send(_ frame: EncodedFrame) { for sink in sinks.withLock({ $0 }) { sink.take(frame) } }
+  func send(_ frame: EncodedAudioFrame) { for sink in sinks.withLock({ $0 }) { sink.take(frame) } }
 }
 
 /// The formats of a started source.

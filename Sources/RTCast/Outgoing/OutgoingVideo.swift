@@ -238,6 +238,18 @@ package final class OutgoingVideo: Sendable {
     rest.ring(ifAsleepAfter: deadline)
   }
 
+  /// Takes a picture of `run`, if that is the run that counts; `encodeWaiting` follows.
+  func post(_ frame: VideoFrame, from run: ObjectIdentifier) {
+    let isTaken = state.withLock { $0.post(frame, from: run, now: MonotonicClock.now()) }
+    if isTaken { previews?.show(frame) }
+  }
+
+  /// Works until nothing waits, unless another thread does.
+  func encodeWaiting() {
+    guard let pass = state.withLock({ $0.beginPass() }), let deadline = perform(pass) else { return }
+    rest.ring(ifAsleepAfter: deadline)
+  }
+
   /// The pictures come from `capturer` from now on: passed on when it can and `passesThrough`, otherwise encoded.
   func follow(_ capturer: (any VideoCapturer)?, passesThrough: Bool) {
     let source = passesThrough ? capturer as? any EncodedVideoCapturer : nil
