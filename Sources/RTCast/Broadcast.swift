@@ -69,6 +69,8 @@ public final class Broadcast: Sendable {
     public var letsPagesDrawCursor = true
     /// Change the pictures before anything reads them, in this order; see `PictureStage`.
     package var pictureStages: [any PictureStage] = []
+    /// Decides about each viewer; nil: all are admitted, as long as there is room.
+    package var admission: (any ViewerAdmission)?
     /// Features of viewers' pages beside rtcast's own.
     package var pageFeatures: [any PageFeature] = []
     /// Maximum number of viewers, including those that are still connecting.
@@ -138,7 +140,7 @@ public final class Broadcast: Sendable {
         content: { (hasVideo, media.audio != nil) },
         codecs: { media.encodedFormats.map(\.words).joined(separator: " or ") }, isLive: { media.isLive },
         iceServers: options.iceServers,
-        page: page, snapshot: { await exact?.snapshot() }, refusals: peers.refusals,
+        page: page, admission: options.admission, snapshot: { await exact?.snapshot() }, refusals: peers.refusals,
         metrics: { await Self.metrics(of: media, peers) }), report: report)
   }
 
