@@ -5,13 +5,13 @@ import RTCPrimitives
 
 /// The encoders of the sent video, and what they have in common.
 final class RungEncoders: @unchecked Sendable {
-  // Why unchecked: only the thread that took it out of `EncodingState` uses it.
   /// Whether a source of encoded pictures is to decode them as well.
   struct Decoding {
     var passthrough: Passthrough
     var isWanted: Bool
   }
 
+  // Why unchecked: only the thread that took it out of `EncodingState` uses it.
   private let encoders: [RungEncoder]
   /// The encoders of viewers that decode no rung.
   let spares: [Int]
