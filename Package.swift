@@ -177,10 +177,8 @@ let package = Package(
       swiftSettings: safe),
     .target(
       name: "RTCCodecWebP", dependencies: ["RTCMedia", "RTCPrimitives", "CWebP"], swiftSettings: safe),
-    // What is sent exactly, when, and to whom, sans-IO.
-    .target(name: "RTCExact", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: safe),
-    // Who draws the pointer, and what they are told of it, sans-IO.
-    .target(name: "RTCCursor", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: safe),
+    // The features of the viewer page, sans-IO.
+    .target(name: "RTCPage", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: safe),
     .target(
       name: "RTCResample", dependencies: ["RTCMedia", "RTCPrimitives", "CSpeexDSP"], swiftSettings: strict),
     .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "RTCWire", "COpus"], swiftSettings: safe),
@@ -199,7 +197,7 @@ let package = Package(
       ],
       resources: [
         .embedInCode("Resources/viewer.html"), .embedInCode("Resources/viewer/exact.js"),
-        .embedInCode("Resources/viewer/cursor.js"),
+        .embedInCode("Resources/viewer/cursor.js"), .embedInCode("Resources/viewer/source.js"),
       ]
         + ["hub.html", "hub.css", "line.js", "media.js", "call.js", "board.js", "tiles.js", "sounds.js", "page.js"]
         .map { .embedInCode("Resources/hub/\($0)") }
@@ -213,9 +211,8 @@ let package = Package(
       name: "RTCast",
       dependencies: [
         "RTCPrimitives", "RTCWire", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecAOM", "RTCCodecFFmpeg",
-        "RTCCodecX264", "RTCCodecVPX", "RTCCodecOpus", "RTCCodecWebP", "RTCCursor", "RTCExact", "RTCEngine",
-        "RTCICE", "RTCIsolation",
-        "RTCNet", "RTCPeer", "RTCPlayout", "RTCSCTP",
+        "RTCCodecX264", "RTCCodecVPX", "RTCCodecOpus", "RTCCodecWebP", "RTCEngine", "RTCICE", "RTCIsolation",
+        "RTCNet", "RTCPage", "RTCPeer", "RTCPlayout", "RTCSCTP",
         "RTCSignaling", "RTCSignalingNIO",
       ],
       swiftSettings: safe),
@@ -249,7 +246,7 @@ let package = Package(
     .target(
       name: "FuzzBodies",
       dependencies: [
-        "RTCCapture", "RTCCaptureFile", "RTCCursor", "RTCEngine", "RTCExact", "RTCMedia", "RTCNet", "RTCPlayout",
+        "RTCCapture", "RTCCaptureFile", "RTCEngine", "RTCMedia", "RTCNet", "RTCPage", "RTCPlayout",
         "RTCPrimitives", "RTCWire",
       ],
       path: "Fuzz/Sources/FuzzBodies", swiftSettings: strict),
@@ -433,9 +430,7 @@ let package = Package(
     .testTarget(
       name: "RTCCodecWebPTests", dependencies: ["RTCCodecWebP", "RTCMedia", "RTCPrimitives", "CWebP"],
       swiftSettings: strict),
-    .testTarget(
-      name: "RTCCursorTests", dependencies: ["RTCCursor", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
-    .testTarget(name: "RTCExactTests", dependencies: ["RTCExact", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
+    .testTarget(name: "RTCPageTests", dependencies: ["RTCPage", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
       name: "RTCSignalingTests", dependencies: ["RTCSignaling", "RTCPrimitives"], swiftSettings: strict),
     .testTarget(
@@ -462,7 +457,7 @@ let package = Package(
     .testTarget(
       name: "RTCastTests",
       dependencies: [
-        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCCursor", "RTCEngine", "RTCExact", "RTCSCTP",
+        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCPage", "RTCSCTP",
         "RTCWire",
         "RTCMedia", "RTCNet", "RTCPeer",
         "RTCPrimitives", "RTCSignaling", "RTCSignalingNIO", "RTCTestKit", "ProcessKit",
@@ -542,7 +537,7 @@ if Context.environment["RTCAST_BENCHMARKS"] != nil {
       "DecoderBenchmark",
       ["RTCast", "RTCCodecAOM", "RTCCodecVPX", "RTCCodecX264", "RTCIsolation", "RTCMedia", "RTCPrimitives"]),
     benchmark(
-      "PictureBenchmark", ["RTCCapture", "RTCCodecVPX", "RTCConvert", "RTCExact", "RTCMedia", "RTCPrimitives"]),
+      "PictureBenchmark", ["RTCCapture", "RTCCodecVPX", "RTCConvert", "RTCMedia", "RTCPage", "RTCPrimitives"]),
   ]
 }
 

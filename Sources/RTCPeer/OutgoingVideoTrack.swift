@@ -27,7 +27,7 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
   private var onDemandChanged: @Sendable (RenditionDemand) -> Void = { _ in }
 
   init(
-    loop: EventLoop, name: TrackName, renditions: [RenditionFormat], preferred: Rendition?, side: Rendition? = nil,
+    loop: EventLoop, name: TrackName, renditions: [RenditionFormat], preferred: Rendition?, rungs: Rungs? = nil,
     candidates: [VideoPayloadFormat] = [], refusals: RefusalCounts,
     setDeadline: @escaping @Sendable (Timestamp, OutgoingVideoTrack) -> Void
   ) {
@@ -35,7 +35,7 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
     self.name = name
     self.refusals = refusals
     self.setDeadline = setDeadline
-    router = RenditionRouter(renditions: renditions, preferred: preferred, side: side, candidates: candidates)
+    router = RenditionRouter(renditions: renditions, preferred: preferred, rungs: rungs, candidates: candidates)
   }
 
   /// Sets the source of the frames, replacing the present one. Both handlers are called on the loop's thread and must
@@ -80,12 +80,11 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
   /// - Parameters:
   ///   - preferred: the rendition that every viewer changes to at its next key frame, if it can decode it; nil: viewers
   ///     stay.
-  ///   - side: the side rung to the first rendition, the main rung; nil: there are no rungs. The side rung serves
-  ///     viewers that join, lose too many packets or are slow, so that their key frames cost the viewers of the main
-  ///     rung nothing.
-  public func setRenditions(_ renditions: [RenditionFormat], preferred: Rendition?, side: Rendition? = nil) {
+  ///   - rungs: the renditions that are rungs, the main rung first; nil: none. Side rungs serve viewers that join, lose
+  ///     too many packets or are slow, so that their key frames cost the viewers of the main rung nothing.
+  public func setRenditions(_ renditions: [RenditionFormat], preferred: Rendition?, rungs: Rungs? = nil) {
     loop.post {
-      for rendition in self.router.setRenditions(renditions, preferred: preferred, side: side) {
+      for rendition in self.router.setRenditions(renditions, preferred: preferred, rungs: rungs) {
         _ = self.onKeyFrameRequest(rendition)
       }
       self.announceDemand()
@@ -122,7 +121,7 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
 
   /// Requests key frames and reports changed demand.
   private func announceDemand(_ now: Timestamp = MonotonicClock.now()) {
-    if let rendition = router.takeKeyFrameRequest() { _ = onKeyFrameRequest(rendition) }
+    while let rendition = router.takeKeyFrameRequest() { _ = onKeyFrameRequest(rendition) }
     var new = router.demand(now: now)
     new.drained = demand.drained
     setDeadline(router.nextDeadline(now: now), self)
@@ -138,11 +137,13 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
     loop.assertOnLoop()
     outlets.insert(outlet)
     let abilities = outlet.slot.peer.videoAbilities(of: outlet.transceiver)
+    // The first picture is encoded for the rate known so far.
+    let bitrate = outlet.slot.peer.videoBitrate(of: outlet.transceiver)
     router.add(
       outlet, formats: abilities.formats, understandsColorSpace: abilities.supportsColorSpace,
-      turnsPictures: abilities.supportsOrientation)
-    // The first picture is encoded for the rate known so far.
-    if let bitrate = outlet.slot.peer.videoBitrate(of: outlet.transceiver) { router.setBitrate(bitrate, of: outlet) }
+      turnsPictures: abilities.supportsOrientation, bitrate: bitrate)
+    // One that was added before has a new rate.
+    if let bitrate { router.setBitrate(bitrate, of: outlet) }
     announceDemand()
   }
 

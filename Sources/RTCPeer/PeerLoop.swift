@@ -137,15 +137,15 @@ public final class PeerLoop: Sendable {
   ///   - renditions: the renditions, the best first; `OutgoingVideoTrack.setRenditions` changes them.
   ///   - preferred: the rendition of every viewer that can decode it; viewers begin there, and return with each of its
   ///     key frames.
-  ///   - side: the side rung to the first rendition; see `OutgoingVideoTrack.setRenditions`.
+  ///   - rungs: the renditions that are rungs; see `OutgoingVideoTrack.setRenditions`.
   ///   - candidates: formats that may be made later: `RenditionDemand.takers` counts the viewers that can decode each.
   public func makeVideoTrack(
-    name: TrackName? = nil, renditions: [RenditionFormat], preferred: Rendition? = nil, side: Rendition? = nil,
+    name: TrackName? = nil, renditions: [RenditionFormat], preferred: Rendition? = nil, rungs: Rungs? = nil,
     candidates: [VideoPayloadFormat] = []
   ) -> OutgoingVideoTrack {
     let holder = holder
     return OutgoingVideoTrack(
-      loop: events, name: name ?? Self.makeName("video"), renditions: renditions, preferred: preferred, side: side,
+      loop: events, name: name ?? Self.makeName("video"), renditions: renditions, preferred: preferred, rungs: rungs,
       candidates: candidates, refusals: refusals,
       setDeadline: { holder.table?.setDeadline($0, of: $1) })
   }

@@ -67,6 +67,12 @@ public final class Broadcast: Sendable {
     public var processorLimit: Double?
     /// Whether pages of ours draw the pointer themselves, while all viewers are such pages; else it is always in the picture.
     public var letsPagesDrawCursor = true
+    /// Change the pictures before anything reads them, in this order; see `PictureStage`.
+    package var pictureStages: [any PictureStage] = []
+    /// Decides about each viewer; nil: all are admitted, as long as there is room.
+    package var admission: (any ViewerAdmission)?
+    /// Features of viewers' pages beside rtcast's own.
+    package var pageFeatures: [any PageFeature] = []
     /// Maximum number of viewers, including those that are still connecting.
     public var maximumViewers = 1_024
 
@@ -85,7 +91,7 @@ public final class Broadcast: Sendable {
   let publications = Publications()
   let report: @Sendable (BroadcastEvent) -> Void
   private let media: OutgoingMedia
-  private let page: PageChannels
+  private let page: PageFeatures
   /// The source to begin with.
   private let source: MediaSource
   private let continuation: AsyncStream<BroadcastEvent>.Continuation
@@ -108,16 +114,19 @@ public final class Broadcast: Sendable {
     let continuation = continuation
     report = { continuation.yield($0) }
     let isScreen = source.video?.isScreencast ?? false
-    page = PageChannels(
-      exact: options.sendsExactPixels
-        ? ExactPixels(
-          ExactPixels.Options(maximumSize: options.maximumSize, cpuLimit: options.processorLimit), isScreen: isScreen,
-          report: report) : nil,
-      cursor: options.letsPagesDrawCursor ? CursorCast() : nil, notice: isScreen ? SourceNotice() : nil)
+    let exact =
+      options.sendsExactPixels
+      ? ExactPixels(
+        ExactPixels.Options(maximumSize: options.maximumSize, cpuLimit: options.processorLimit), isScreen: isScreen,
+        report: report) : nil
+    let features: [(any PageFeature)?] = [
+      exact, options.letsPagesDrawCursor ? CursorCast() : nil, isScreen ? SourceNotice() : nil,
+    ]
+    page = PageFeatures(all: features.compactMap(\.self) + options.pageFeatures)
     let page = page
     media = OutgoingMedia(
       options: options, contentHint: Self.contentHint(of: source, options),
-      sendsAudio: options.offersAudio ?? (source.audio != nil), codecs: codecs, peers: peers, page: page,
+      sendsAudio: options.offersAudio ?? (source.audio != nil), codecs: codecs, peers: peers, exact: exact, page: page,
       report: report)
     let (media, hasVideo) = (media, source.video != nil)
     viewers = ViewerRegistry(
@@ -131,7 +140,8 @@ public final class Broadcast: Sendable {
         content: { (hasVideo, media.audio != nil) },
         codecs: { media.encodedFormats.map(\.words).joined(separator: " or ") }, isLive: { media.isLive },
         iceServers: options.iceServers,
-        page: page, refusals: peers.refusals, metrics: { await Self.metrics(of: media, peers) }), report: report)
+        page: page, admission: options.admission, snapshot: { await exact?.snapshot() }, refusals: peers.refusals,
+        metrics: { await Self.metrics(of: media, peers) }), report: report)
   }
 
   deinit {
@@ -187,8 +197,7 @@ public final class Broadcast: Sendable {
   ) async throws(CaptureError) -> StartedSource {
     let rate = frameRate ?? self.frameRate.withLock { $0 }
     let started = try await media.start(source, format: Self.format(of: source.video, size: size, frameRate: rate))
-    guard let video = source.video else { return started }
-    page.exact?.setScreen(video.isScreencast)
+    guard source.video != nil else { return started }
     self.frameRate.withLock { $0 = rate }
     media.video.setMaxFrameRate(rate)
     media.video.setContentHint(Self.contentHint(of: source, options))
@@ -213,7 +222,7 @@ public final class Broadcast: Sendable {
   /// Gives `sink` the frames that viewers are sent, from the next key frame on, even without viewers. Several sinks may
   /// be added; the broadcast releases them when it stops.
   public func add(_ sink: any EncodedMediaSink) {
-    page.cursor?.setRecorded()
+    page.handle(.recorded)
     media.add(sink)
   }
 
@@ -274,16 +283,13 @@ public final class Broadcast: Sendable {
         now: MonotonicClock.now(), encoding: encoding, peers: peers, sessions: sessions, codec: media.video.codec,
         passed: passed, rungs: rungs, counts: counts)
     }
-    let pages = page.exact?.statistics ?? [:]
-    for index in result.peers.indices {
-      result.peers[index].exact = pages[result.peers[index].id].map(BroadcastStatistics.Exact.init)
-    }
+    for feature in page.all { feature.measure(into: &result) }
     return result
   }
 
   /// How a viewer is connected.
   private static func configuration(
-    of media: OutgoingMedia, _ page: PageChannels, _ options: Options
+    of media: OutgoingMedia, _ page: PageFeatures, _ options: Options
   ) -> PeerConnection.Configuration {
     var configuration = PeerConnection.Configuration(video: media.video.track, audio: media.audio?.track)
     // Viewers have nothing to say, but for our page.

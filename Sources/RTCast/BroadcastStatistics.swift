@@ -1,6 +1,6 @@
 public import RTCEngine
-import RTCExact
 public import RTCMedia
+import RTCPage
 public import RTCPrimitives
 
 /// One second in the life of a broadcast: what DESIGN calls the `stats` fields, as values.

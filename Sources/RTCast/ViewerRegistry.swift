@@ -21,8 +21,12 @@ final class ViewerRegistry: WHEPSessions {
     var isLive: @Sendable () -> Bool = { true }
     /// The ICE servers for viewers.
     var iceServers: [ICEServer] = []
-    /// The data channels of viewers' pages.
-    var page = PageChannels()
+    /// The features of viewers' pages.
+    var page = PageFeatures()
+    /// Decides about each viewer; nil: all are admitted.
+    var admission: (any ViewerAdmission)?
+    /// The whole picture; nil while there is none.
+    var snapshot: @Sendable () async -> CastSnapshot? = { nil }
     /// Counts refusals.
     var refusals: RefusalCounts
     /// Figures for Prometheus.
@@ -75,8 +79,9 @@ final class ViewerRegistry: WHEPSessions {
   func open(
     stream name: String?, offer: String, remote: String, place: IPAddress?
   ) async throws(WHEPRefusal) -> WHEPAnswer {
-    let connection = try admit(name, from: remote, place)
+    try takePlace(name, from: remote)
     defer { leavePlace(ClientNetwork(remote)) }
+    let connection = try await admit(remote, place)
     do {
       let answer = try await connection.answer(to: offer)
       let content = stream.content()
@@ -95,8 +100,9 @@ final class ViewerRegistry: WHEPSessions {
   }
 
   func offer(stream name: String?, remote: String, place: IPAddress?) async throws(WHEPRefusal) -> WHEPAnswer {
-    let connection = try admit(name, from: remote, place)
+    try takePlace(name, from: remote)
     defer { leavePlace(ClientNetwork(remote)) }
+    let connection = try await admit(remote, place)
     do {
       return enter(connection, try await connection.createOffer(), ICEGeneration(), from: remote)
     } catch {
@@ -104,10 +110,16 @@ final class ViewerRegistry: WHEPSessions {
     }
   }
 
-  private func admit(_ name: String?, from remote: String, _ place: IPAddress?) throws(WHEPRefusal) -> PeerConnection {
-    if let name { throw .noSuchStream(name) }
-    guard !isOver.load(ordering: .acquiring) else { throw .streamNotNamed([]) }
-    try takePlace(ClientNetwork(remote))
+  /// Makes the connection of a viewer that has a place, once it is admitted.
+  private func admit(_ remote: String, _ place: IPAddress?) async throws(WHEPRefusal) -> PeerConnection {
+    if let decision = stream.admission?.decide(on: ViewerRequest(remote: remote)) {
+      switch await decision.answer() {
+      case true?: break
+      case false?: throw .notAdmitted
+      case nil: throw .admissionPending
+      }
+      guard !isOver.load(ordering: .acquiring) else { throw .streamNotNamed([]) }
+    }
     return makeConnection {
       $0.remoteAddress = place ?? IPAddress(remote)
       $0.firstContactTimeout = PeerLimits.firstContact
@@ -115,7 +127,10 @@ final class ViewerRegistry: WHEPSessions {
   }
 
   /// Takes a place for an offer until it is answered: a session has it then.
-  private func takePlace(_ network: ClientNetwork) throws(WHEPRefusal) {
+  private func takePlace(_ name: String?, from remote: String) throws(WHEPRefusal) {
+    if let name { throw .noSuchStream(name) }
+    guard !isOver.load(ordering: .acquiring) else { throw .streamNotNamed([]) }
+    let network = ClientNetwork(remote)
     // Both under one lock: a viewer that is connecting is in at least one of the counts.
     let refusal = viewers.withLock { viewers in
       arriving.withLock { arriving in place(for: network, among: viewers, &arriving) }
@@ -220,7 +235,7 @@ final class ViewerRegistry: WHEPSessions {
     CastStatus(isLive: stream.isLive(), viewers: viewers.withLock { $0.values.count(where: \.isConnected) })
   }
 
-  func snapshot() async -> CastSnapshot? { await stream.page.exact?.snapshot() }
+  func snapshot() async -> CastSnapshot? { await stream.snapshot() }
 
   func metrics() async -> [CastMetric] { await stream.metrics() }
 

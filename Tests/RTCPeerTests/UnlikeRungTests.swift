@@ -16,7 +16,7 @@ import Testing
 
   private struct Bench {
     var router = RenditionRouter<String>(
-      renditions: [RenditionFormat(main, sharp), RenditionFormat(side, .vp8)], side: side)
+      renditions: [RenditionFormat(main, sharp), RenditionFormat(side, .vp8)], rungs: Rungs([main, side]))
     var now = Timestamp.zero + .seconds(Int64(100))
 
     mutating func join(_ viewer: String, _ formats: [VideoPayloadFormat]) -> Rendition? {
@@ -69,7 +69,7 @@ import Testing
     _ = bench.join("plain", Self.plain)
     _ = bench.send(Self.side, key: true)
     bench.router.remove("sharp")
-    #expect(bench.demand().main == Self.main && bench.demand().renditions == [Self.side])
+    #expect(bench.demand().rungs?.main == Self.main && bench.demand().renditions == [Self.side])
     #expect(bench.router.takeKeyFrameRequest() == nil)
     #expect(bench.join("late", Self.all) == Self.main)
   }
@@ -104,7 +104,8 @@ import Testing
   @Test func `how many can take what might be made is told of those who are heard of`() {
     let plain = VideoPayloadFormat(codec: .vp9, chroma: .quarter)
     var router = RenditionRouter<String>(
-      renditions: [RenditionFormat(Self.main, Self.sharp), RenditionFormat(Self.side, .vp8)], side: Self.side,
+      renditions: [RenditionFormat(Self.main, Self.sharp), RenditionFormat(Self.side, .vp8)],
+      rungs: Rungs([Self.main, Self.side]),
       candidates: [Self.sharp, plain, VideoPayloadFormat(codec: .av1, chroma: .full)])
     let now = Timestamp.zero
     #expect(router.demand(now: now).takers == [0, 0, 0] && router.demand(now: now).viewers == 0)
@@ -127,7 +128,8 @@ import Testing
     _ = bench.need("late", .begin)
     _ = bench.send(Self.side, key: true)
     let asked = bench.router.setRenditions(
-      [RenditionFormat(Self.main, other), RenditionFormat(Self.side, .vp8)], preferred: nil, side: Self.side)
+      [RenditionFormat(Self.main, other), RenditionFormat(Self.side, .vp8)], preferred: nil,
+      rungs: Rungs([Self.main, Self.side]))
     #expect(asked.isEmpty)
     #expect(bench.send(Self.main, key: true) == ["sharp", "both"])
     #expect(bench.send(Self.side) == ["late"])

@@ -37,7 +37,7 @@ import Testing
     (WHEPRefusal.malformedOffer("x"), 400), (.malformedFragment("x"), 400), (.noSuchStream("x"), 404),
     (.noSuchSession, 404), (.trickleUnsupported, 405), (.noCommonCodec(offered: "VP8"), 406), (.etagMismatch, 412),
     (.unusableOffer("x"), 422), (.etagRequired, 428), (.failed("x"), 500), (.tooManyViewers(limit: 3), 503),
-    (.notReady(retryAfter: 2), 503),
+    (.notAdmitted, 403), (.admissionPending, 503), (.notReady(retryAfter: 2), 503),
   ]) func `each refusal has its status and a sentence`(refusal: WHEPRefusal, status: Int) {
     let reply = HTTPReply.refusal(refusal)
     #expect(reply.status == status)

@@ -5,8 +5,8 @@ import Glibc
 import RTCCapture
 import RTCCodecVPX
 import RTCConvert
-import RTCExact
 import RTCMedia
+import RTCPage
 import RTCPrimitives
 
 let size = PixelSize(width: 1920, height: 1080)

@@ -1,5 +1,5 @@
-import RTCCursor
 import RTCMedia
+import RTCPage
 import RTCPrimitives
 
 /// Two viewers of a moving pointer, one byte for each action and one for its value: no viewer is sent more than its

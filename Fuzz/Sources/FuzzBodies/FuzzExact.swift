@@ -1,4 +1,4 @@
-import RTCExact
+import RTCPage
 import RTCPrimitives
 
 /// Viewers' messages about exact pixels, one after the other, each with its length in front: a viewer is sent no more

@@ -30,6 +30,10 @@ public enum WHEPRefusal: Error, Sendable, Equatable {
   case trickleUnsupported
   /// The cast has as many viewers as it takes: 503.
   case tooManyViewers(limit: Int)
+  /// The presenter has refused the viewer: 403.
+  case notAdmitted
+  /// The presenter has not decided about the viewer yet: 503.
+  case admissionPending
   /// There is nothing to send yet; try again after the given seconds.
   case notReady(retryAfter: Int)
   /// A fault of ours; what happened.
@@ -39,6 +43,7 @@ public enum WHEPRefusal: Error, Sendable, Equatable {
   public var status: Int {
     switch self {
     case .malformedOffer, .malformedFragment: 400
+    case .notAdmitted: 403
     case .noSuchStream, .streamNotNamed, .noSuchSession: 404
     case .trickleUnsupported: 405
     case .noCommonCodec: 406
@@ -47,7 +52,7 @@ public enum WHEPRefusal: Error, Sendable, Equatable {
     case .unusableOffer, .unusableAnswer: 422
     case .etagRequired: 428
     case .failed: 500
-    case .tooManyViewers, .tooManyStreams, .notReady: 503
+    case .tooManyViewers, .tooManyStreams, .admissionPending, .notReady: 503
     }
   }
 
@@ -76,6 +81,8 @@ public enum WHEPRefusal: Error, Sendable, Equatable {
     case .etagMismatch: "The If-Match header does not name the session's present ETag."
     case .trickleUnsupported: "This session takes no trickled candidates."
     case .tooManyViewers(let limit): "The cast has as many viewers as it allows (\(limit))."
+    case .notAdmitted: "This server did not admit you. Ask the person who sent you the link."
+    case .admissionPending: "The presenter has not admitted you yet. Try again shortly."
     case .notReady: "The cast has nothing to send yet; try again shortly."
     case .failed(let what): "The server failed: \(what)."
     }
@@ -85,6 +92,7 @@ public enum WHEPRefusal: Error, Sendable, Equatable {
   public var retryAfter: Int? {
     switch self {
     case .tooManyViewers, .tooManyStreams: 5
+    case .admissionPending: 1
     case .notReady(let seconds): seconds
     default: nil
     }

@@ -3,5 +3,6 @@ package enum ViewerPage {
   /// The page as UTF-8, with style and scripts inside.
   package static let html: [UInt8] = InlinedPage(scripts: [
     ("viewer/exact.js", PackageResources.exact_js), ("viewer/cursor.js", PackageResources.cursor_js),
+    ("viewer/source.js", PackageResources.source_js),
   ]).assemble(PackageResources.viewer_html)
 }

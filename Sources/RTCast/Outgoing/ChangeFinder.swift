@@ -1,5 +1,5 @@
-package import RTCExact
 package import RTCMedia
+package import RTCPage
 
 /// Finds the parts of a screen that really changed. Damage only says which parts were painted: under a compositor, or
 /// in a browser that repaints everything, that is the whole picture for a blinking caret.

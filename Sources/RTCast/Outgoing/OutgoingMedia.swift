@@ -54,24 +54,26 @@ final class OutgoingMedia: Sendable {
   private let state = Mutex(State())
   private let isChanging = Mutex(false)
   private let sinks = EncodedMediaSinks()
-  /// Receives the pointer of the present source.
-  private let cursor: CursorCast?
-  private let notice: SourceNotice?
+  /// Changes pictures before anything reads them; nil: nothing does.
+  private let stages: PictureStages?
+  /// Receives the events of the source.
+  private let page: PageFeatures
   /// The source that delivers nothing at present; nil: none.
   private let stalled = Mutex<ObjectIdentifier?>(nil)
 
   /// - Parameters:
   ///   - previews: receives the pictures as they are captured.
-  ///   - page: the channels of viewers' pages.
+  ///   - exact: the exact pixels, if any; one of the features of `page`.
+  ///   - page: the features of viewers' pages.
   init(
     options: Broadcast.Options, contentHint: ContentHint, sendsAudio: Bool, codecs: CodecRegistry, peers: PeerLoop,
-    previews: PreviewSinks? = nil, page: PageChannels = PageChannels(),
+    previews: PreviewSinks? = nil, exact: ExactPixels? = nil, page: PageFeatures = PageFeatures(),
     report: @escaping @Sendable (BroadcastEvent) -> Void
   ) {
     self.options = options
     self.codecs = codecs
     self.report = report
-    (cursor, notice) = (page.cursor, page.notice)
+    self.page = page
     let limits = options.bitrates
     // Up to three encoders: the main rung for all viewers; the side rung, while needed, for viewers that join, lose too
     // many packets, are slow or cannot decode the main rung; and a spare for viewers that decode neither.
@@ -80,20 +82,22 @@ final class OutgoingMedia: Sendable {
     let side = selection?.fallback ?? codecs.fallback(for: main)
     let spare = codecs.spare(besides: [main, side])
     let coded = [main, side] + [spare].compactMap(\.self)
-    let encodings = zip([Rendition.encoded, Rendition(1), Rendition(2)], coded).map { rendition, coded in
+    let encodings = coded.enumerated().map { index, coded in
       let settings = EncodingSettings(
         contentHint: contentHint, maxFrameRate: options.frameRate, startBitrate: limits.start,
         bitrates: limits.minimum...limits.maximum, sizeLimit: options.maximumSize, isActive: false,
         chroma: coded.chroma, scalabilityMode: options.scalabilityMode)
       return VideoEncoding(
-        rendition: rendition, format: coded.format, settings: settings, makeEncoder: coded.makeEncoder)
+        rendition: Rendition(UInt32(index)), format: coded.format, settings: settings, isRung: index < 2,
+        makeEncoder: coded.makeEncoder)
     }
     var formats = selection?.formats.map(\.format) ?? [main.format]
     for other in coded.dropFirst() where !formats.contains(other.format) { formats.append(other.format) }
     encodedFormats = formats
     video = OutgoingVideo(
-      encodings, selection: selection, peers: peers, sinks: sinks, previews: previews, exact: page.exact, report: report
+      encodings, selection: selection, peers: peers, sinks: sinks, previews: previews, exact: exact, report: report
     )
+    stages = PictureStages(options.pictureStages, before: video)
     audio =
       sendsAudio
       ? codecs.audioFactory.map { [sinks] in
@@ -166,7 +170,7 @@ final class OutgoingMedia: Sendable {
     audio?.setHeld(false)
     if source.video == nil {
       video.follow(nil, passesThrough: false)
-      cursor?.follow(nil)
+      page.handle(.sourceChanged(nil))
     }
     retire(before, except: source)
     letGo(source)
@@ -300,6 +304,7 @@ final class OutgoingMedia: Sendable {
     }
     before.close()
     before.source.stop()
+    stages?.stop()
     video.stop()
   }
 
@@ -315,7 +320,8 @@ final class OutgoingMedia: Sendable {
     }
     let result = await withCheckedContinuation { continuation in
       let input = VideoInput(
-        SourceRun(continuation), of: video, didStart: { [weak self] in self?.adopt($0, of: capturer) },
+        SourceRun(continuation), of: video, through: stages,
+        didStart: { [weak self] in self?.adopt($0, of: capturer) },
         didStall: { [weak self] in self?.videoStalled($0, $1) }, didEnd: { [weak self] in self?.videoEnded($0, $1) })
       capturer.startCapture(format: format, consumer: input)
     }
@@ -345,8 +351,8 @@ final class OutgoingMedia: Sendable {
     video.beginSource(ObjectIdentifier(input))
     old?.close()
     if let old { videoStalled(old, nil) }
-    cursor?.follow(capturer)
-    video.follow(capturer, passesThrough: options.passesThrough)
+    page.handle(.sourceChanged(capturer))
+    video.follow(capturer, passesThrough: options.passesThrough && stages == nil)
   }
 
   private func adopt(_ input: AudioInput, of sound: any AudioSource) {
@@ -381,7 +387,7 @@ final class OutgoingMedia: Sendable {
       let id = ObjectIdentifier(input)
       guard sentence != nil || stalled == id else { return }
       stalled = sentence == nil ? nil : id
-      notice?.set(sentence)
+      page.handle(.sourceStalled(sentence))
       report(sentence.map(BroadcastEvent.sourceStalled) ?? .sourceResumed)
     }
   }
@@ -415,6 +421,17 @@ final class OutgoingMedia: Sendable {
     }
     if isOver { report(.ended(reason)) }
   }
+}
+
+/// Everything besides viewers that takes encoded frames. Any thread.
+package final class EncodedMediaSinks: Sendable {
+  private let sinks = Mutex<[any EncodedMediaSink]>([])
+
+  package init() {}
+
+  package func add(_ sink: any EncodedMediaSink) { sinks.withLock { $0.append(sink) } }
+  func send(_ frame: EncodedFrame) { for sink in sinks.withLock({ $0 }) { sink.take(frame) } }
+  func send(_ frame: EncodedAudioFrame) { for sink in sinks.withLock({ $0 }) { sink.take(frame) } }
 }
 
 /// The formats of a started source.

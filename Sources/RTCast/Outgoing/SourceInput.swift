@@ -62,10 +62,12 @@ final class SourceRun<Format: Sendable>: Sendable {
   }
 }
 
-/// One run of a capturer, as the capturer sees it. `OutgoingVideo` takes its pictures while it is the run that counts.
+/// One run of a capturer, as the capturer sees it. Its pictures go to `OutgoingVideo`, through the cast's picture stages
+/// if it has any.
 final class VideoInput: VideoConsumer, Sendable {
   let run: SourceRun<VideoFormat>
   private let video: OutgoingVideo
+  private let stages: PictureStages?
   private let didStart: @Sendable (VideoInput) -> Void
   private let didStall: @Sendable (VideoInput, String?) -> Void
   private let didEnd: @Sendable (VideoInput, CaptureEnd) -> Void
@@ -76,12 +78,14 @@ final class VideoInput: VideoConsumer, Sendable {
   ///   - didStall: the capturer delivers nothing at present; nil: it delivers again. Any thread.
   ///   - didEnd: the capturer ended by itself. Called on the capturer's thread.
   init(
-    _ run: SourceRun<VideoFormat>, of video: OutgoingVideo, didStart: @escaping @Sendable (VideoInput) -> Void,
+    _ run: SourceRun<VideoFormat>, of video: OutgoingVideo, through stages: PictureStages?,
+    didStart: @escaping @Sendable (VideoInput) -> Void,
     didStall: @escaping @Sendable (VideoInput, String?) -> Void,
     didEnd: @escaping @Sendable (VideoInput, CaptureEnd) -> Void
   ) {
     self.run = run
     self.video = video
+    self.stages = stages
     self.didStart = didStart
     self.didStall = didStall
     self.didEnd = didEnd
@@ -89,7 +93,10 @@ final class VideoInput: VideoConsumer, Sendable {
 
   func captureDidStart(_ result: Result<VideoFormat, CaptureError>) { run.didStart(result) { didStart(self) } }
 
-  func consume(_ frame: VideoFrame) { video.consume(frame, from: ObjectIdentifier(self)) }
+  func consume(_ frame: VideoFrame) {
+    guard let stages else { return video.consume(frame, from: ObjectIdentifier(self)) }
+    stages.consume(frame, from: ObjectIdentifier(self))
+  }
 
   func captureWillDeliver(at time: Timestamp) { video.announce(time, from: ObjectIdentifier(self)) }
 
@@ -105,6 +112,7 @@ final class VideoInput: VideoConsumer, Sendable {
   func close() {
     run.close()
     video.endSource(ObjectIdentifier(self))
+    stages?.endSource(ObjectIdentifier(self))
   }
 }
 

@@ -55,6 +55,27 @@ import Testing
     peers.stop()
   }
 
+  @Test func `a third rung is one more encoding`() async throws {
+    let (coded, third, tiny) = (Coded(), Rendition(2), PixelSize(width: 80, height: 48))
+    let peers = try PeerLoop(Self.loopback)
+    let limits: [(Rendition, PixelSize?)] = [(.encoded, nil), (Self.side, small), (third, tiny)]
+    let encodings = limits.map { encoding($0.0, limit: $0.1, coded) }
+    let outgoing = OutgoingVideo(encodings, peers: peers, sinks: EncodedMediaSinks()) { _ in }
+    #expect(outgoing.rungs().count == 3)
+    let run = ObjectIdentifier(peers)
+    outgoing.beginSource(run)
+    outgoing.consume(try Desktop(size: large).frame(damage: nil, at: .zero), from: run)
+    // A viewer that belongs on it.
+    outgoing.track.setRenditions([RenditionFormat(third, .vp8)], preferred: third)
+    let (viewer, connections) = try await watch(outgoing.track, on: peers)
+    var iterator = viewer.frames.makeAsyncIterator()
+    #expect(await iterator.next()?.isKeyFrame == true)
+    #expect(coded.sizes.withLock { $0.first } == tiny)
+    for connection in connections { await connection.close() }
+    outgoing.stop()
+    peers.stop()
+  }
+
   private static var loopback: PeerLoop.Options {
     var options = PeerLoop.Options()
     options.includesLoopback = true

@@ -1,7 +1,7 @@
-import RTCCursor
 import RTCEngine
 import RTCMedia
 import RTCNet
+import RTCPage
 import RTCPeer
 import RTCPrimitives
 import RTCSCTP

@@ -1,7 +1,7 @@
 import RTCEngine
-import RTCExact
 import RTCMedia
 import RTCNet
+import RTCPage
 import RTCPeer
 import RTCPrimitives
 import RTCSCTP

@@ -111,6 +111,7 @@ const cursorWords = { ready: (place) => new Uint8Array([1, 1, place]) };
 
 /// Draws the pointer of one session into an element that lies upon the video.
 class CursorLayer {
+  static feature = "cursor";
   static protocols = ["rtcast-cursor.1", "rtcast-cursor-position.1"];
   static isPossible = !!globalThis.HTMLVideoElement?.prototype.requestVideoFrameCallback && typeof ResizeObserver === "function";
   /// The time after which every video has reached a frame, in milliseconds.
@@ -242,4 +243,5 @@ class CursorLayer {
   }
 }
 
+(globalThis.pageFeatures ??= []).push(CursorLayer);
 globalThis.pagePointer = { CursorStore, CursorLayer, parseCursor, cursorWords };

@@ -189,6 +189,7 @@ const exactWords = {
 
 /// Draws exact pixels of one session into a canvas that lies upon the video.
 class ExactLayer {
+  static feature = "exact";
   static protocol = "rtcast-exact.1";
   static isPossible = typeof createImageBitmap === "function" && !!globalThis.HTMLVideoElement?.prototype.requestVideoFrameCallback;
 
@@ -325,4 +326,5 @@ class ExactLayer {
   }
 }
 
+(globalThis.pageFeatures ??= []).push(ExactLayer);
 globalThis.exactPixels = { ExactStore, ExactLayer, parseExact, exactWords };

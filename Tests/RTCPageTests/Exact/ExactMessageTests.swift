@@ -1,0 +1,50 @@
+import RTCPage
+import RTCPrimitives
+import Testing
+
+@Suite struct `Messages about exact pixels` {
+  @Test func `a begin says the size`() {
+    #expect(
+      ExactMessage.begin(RTPTimestamp(0x0102_0304), PixelSize(width: 1_920, height: 1_080))
+        == [1, 1, 2, 3, 4, 7, 128, 4, 56])
+  }
+
+  @Test func `a void lists rectangles of blocks`() {
+    #expect(
+      ExactMessage.void(RTPTimestamp(5), [BlockRect(column: 1, row: 258, width: 3, height: 4)])
+        == [2, 0, 0, 0, 5, 0, 1, 0, 1, 1, 2, 0, 3, 0, 4])
+  }
+
+  @Test func `a rectangle carries its file`() {
+    #expect(
+      ExactMessage.rectangle(
+        RTPTimestamp(5), number: 7, PixelRect(x: 16, y: 32, width: 48, height: 64), webP: [82, 73])
+        == [3, 0, 0, 0, 5, 0, 0, 0, 7, 0, 16, 0, 32, 0, 48, 0, 64, 82, 73])
+  }
+
+  @Test func `a snapshot lists the blocks for which it does not hold`() {
+    #expect(
+      ExactMessage.snapshot(RTPTimestamp(5), changed: [BlockRect(column: 1, row: 2, width: 3, height: 4)])
+        == [4, 0, 0, 0, 5, 0, 1, 0, 1, 0, 2, 0, 3, 0, 4])
+  }
+
+  @Test(arguments: [
+    ExactViewerMessage.ready(isVisible: true), .ready(isVisible: false), .ready(isVisible: true, snapshot: .max),
+    .ready(isVisible: false, snapshot: 0), .acknowledgement(0), .acknowledgement(.max),
+  ]) func `what a viewer says is understood`(_ message: ExactViewerMessage) {
+    #expect(ExactViewerMessage(parsing: message.bytes.span) == message)
+  }
+
+  @Test func `whatever else comes is refused, and nothing breaks`() {
+    #expect(ExactViewerMessage(parsing: [1, 2, 1].span) == nil, "another version")
+    #expect(ExactViewerMessage(parsing: [1, 1, 1, 0].span) == nil, "more than there should be")
+    #expect(ExactViewerMessage(parsing: [1, 1, 3, 0, 0, 0].span) == nil, "less")
+    #expect(ExactViewerMessage(parsing: [1, 1, 4].span) == nil, "a flag that there is not")
+    var random = SeededGenerator(seed: 3)
+    for _ in 0..<50_000 {
+      let bytes = (0..<Int.random(in: 0...9, using: &random)).map { _ in UInt8.random(in: 0...4, using: &random) }
+      guard let message = ExactViewerMessage(parsing: bytes.span) else { continue }
+      #expect(message.bytes == bytes)
+    }
+  }
+}
