@@ -39,7 +39,7 @@ public struct WaylandCaptureOptions: Hashable, Sendable {
 public final class WaylandCapturer: VideoCapturer {
   private let options: WaylandCaptureOptions
   private let onNotice: @Sendable (String) -> Void
-  private let thread = WorkerThread()
+  private let runs = ScreenRuns(name: "rtc-wayland")
 
   /// - Parameter onNotice: gets a sentence, once each, when the compositor lacks something and capturing costs more for
   ///   it; called on the capture thread.
@@ -67,16 +67,12 @@ public final class WaylandCapturer: VideoCapturer {
   /// frame rate of `format` is used, in pictures a second, 0…1000. Any thread may call this.
   public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
     let (options, onNotice) = (options, onNotice)
-    do throws(CaptureError) {
-      try thread.startCapture(name: "rtc-wayland") { run in
-        WaylandCaptureLoop.run(options, rate: format.frameRates.upperBound, consumer, run, onNotice)
-      }
-    } catch {
-      consumer.captureDidStart(.failure(error))
+    runs.start(consumer) { run in
+      WaylandCaptureLoop.run(options, rate: format.frameRates.upperBound, consumer, run, onNotice)
     }
   }
 
   /// Ends capturing. After it returns, the consumer is not called any more. Any thread may call this, any number of
   /// times.
-  public func stopCapture() { thread.stop() }
+  public func stopCapture() { runs.stop() }
 }
