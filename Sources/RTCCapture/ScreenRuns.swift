@@ -6,6 +6,8 @@ package import RTCNet
 package final class ScreenRuns: Sendable {
   /// The wishes for the pointer at present, which a loop reads when it is woken.
   package let cursor = CursorWishes()
+  /// The part of the screen that the newest frames show.
+  package let placement = PlacementReport()
   private let thread = WorkerThread()
   private let name: String
 

@@ -1,4 +1,4 @@
-import RTCCapture
+public import RTCCapture
 public import RTCMedia
 import RTCNet
 
@@ -38,7 +38,7 @@ public struct X11CaptureOptions: Hashable, Sendable {
 /// Nothing is grabbed while nothing changes.
 ///
 /// Under Wayland, XWayland has no picture of the whole screen: everything but a window is refused there with `.unavailable`.
-public final class X11Capturer: CursorCapturer {
+public final class X11Capturer: CursorCapturer, PlacementCapturer {
   private let options: X11CaptureOptions
   private let onNotice: @Sendable (String) -> Void
   private let runs = ScreenRuns(name: "rtc-x11")
@@ -69,15 +69,17 @@ public final class X11Capturer: CursorCapturer {
   /// Connects to the display on a thread of its own, and reports the result to the consumer on that thread. Only the
   /// frame rate of `format` is used, in pictures a second, 0…1000. Any thread may call this.
   public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
-    let (options, onNotice, cursor) = (options, onNotice, runs.cursor)
+    let (options, onNotice, cursor, placement) = (options, onNotice, runs.cursor, runs.placement)
     runs.start(consumer) { run in
-      X11CaptureLoop.run(options, rate: format.frameRates.upperBound, consumer, cursor, run, onNotice)
+      X11CaptureLoop.run(options, rate: format.frameRates.upperBound, consumer, cursor, placement, run, onNotice)
     }
   }
 
   /// Ends capturing. After it returns, the consumer is not called any more. Any thread may call this, any number of
   /// times.
   public func stopCapture() { runs.stop() }
+
+  package var placement: ScreenPlacement? { runs.placement.now }
 
   /// Whether the options ask for the pointer.
   public var hasCursor: Bool { options.cursor }
