@@ -153,18 +153,18 @@ let package = Package(
 
     // What received video is shown in.
     .target(
-      name: "RTCWindow", dependencies: ["RTCMedia", "RTCConvert", "RTCNet", "RTCPrimitives", "CLinux", "CSDL2"],
+      name: "RTCWindow", dependencies: ["RTCMedia", "RTCConvert", "RTCNet", "RTCPrimitives", "CSDL2"],
       swiftSettings: strict),
 
     // Codecs and colour.
     // Decoders of what comes over the network and out of files. FFmpeg's containers are RTCCaptureFile's.
     .target(
-      name: "RTCCodecFFmpeg", dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "CFFmpeg"], swiftSettings: strict),
+      name: "RTCCodecFFmpeg", dependencies: ["RTCWire", "RTCMedia", "CFFmpeg"], swiftSettings: strict),
     .target(name: "RTCConvert", dependencies: ["RTCMedia", "CYUV"], swiftSettings: safe),
     // What the encoders of all codecs share: which parts of a picture are coded when, and how finely.
     .target(name: "RTCVideoCoding", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: safe),
     .target(
-      name: "RTCCodecAOM", dependencies: ["RTCVideoCoding", "RTCMedia", "RTCPrimitives", "RTCWire", "CAOM"],
+      name: "RTCCodecAOM", dependencies: ["RTCVideoCoding", "RTCMedia", "RTCWire", "CAOM"],
       swiftSettings: safe),
     // Empty without the trait X264.
     .target(
@@ -355,9 +355,8 @@ let package = Package(
     .testTarget(
       name: "RTCCaptureFileTests",
       dependencies: [
-        "RTCCapture", "RTCCaptureFile", "RTCCodecFFmpeg", "RTCCodecVPX", "RTCIsolation", "RTCWire", "RTCMedia",
-        "RTCNet",
-        "RTCPrimitives", "PluginHostProbe", "ProcessKit", "CFFmpeg", "CLinux",
+        "RTCCapture", "RTCCaptureFile", "RTCCodecFFmpeg", "RTCCodecVPX", "RTCIsolation", "RTCMedia", "RTCPrimitives",
+        "PluginHostProbe", "ProcessKit", "CFFmpeg",
       ],
       swiftSettings: strict),
     .target(

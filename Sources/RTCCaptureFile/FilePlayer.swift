@@ -171,7 +171,7 @@ public final class FilePlayer: Sendable {
   /// The delay with which the newest picture was delivered: about a second at most, unless the file has no key frame
   /// for ten.
   public var lateness: TimeDelta { core.monitor.read { state, _ in state.lateness } }
-  /// Pictures that consumers still hold.
+  /// The number of pictures that consumers still hold, for tests.
   package var outstandingPictures: Int { core.ledger.outstanding }
 
   private func seek(_ target: (TimeDelta) -> TimeDelta) async {

@@ -37,7 +37,8 @@ final class DesktopBus {
   private static let largestSide: Int32 = 32_768
 
   private let raw: OpaquePointer
-  private let listener: UnsafeMutablePointer<csystemdbus_listener>
+  private typealias Listener = CListener<DesktopBus, csystemdbus_listener>
+  private let listener: Listener
   private var events: [Event] = []
 
   init() throws(CaptureError) {
@@ -46,35 +47,28 @@ final class DesktopBus {
         "The desktop cannot be asked for its screen, because libsystemd cannot be loaded: \(String(cString: reason)). "
           + "Install the package libsystemd0.")
     }
-    listener = .allocate(capacity: 1)
-    listener.initialize(
-      to: csystemdbus_listener(
-        owner: nil, node: { owner, node in DesktopBus.of(owner).events.append(.node(node)) },
-        closed: { owner in DesktopBus.of(owner).events.append(.closed) },
+    listener = Listener(
+      csystemdbus_listener(
+        owner: nil, node: { owner, node in Listener.owner(owner).events.append(.node(node)) },
+        closed: { owner in Listener.owner(owner).events.append(.closed) },
         answered: { owner, code, session, node, token in
           let answer = PortalAnswer(
             code: code, session: session.map { String(cString: $0) }, node: node,
             token: token.map { String(cString: $0) })
-          DesktopBus.of(owner).events.append(.answer(answer))
+          Listener.owner(owner).events.append(.answer(answer))
         }))
-    guard let raw = csystemdbus_open(listener) else {
+    guard let raw = csystemdbus_open(listener.callbacks) else {
       let reason = String(cString: strerror(errno))
-      listener.deallocate()
       throw .unavailable(
         "The D-Bus of the desktop session cannot be reached (\(reason)). Start rtcast inside the session, or set "
           + "DBUS_SESSION_BUS_ADDRESS as it is there.")
     }
     self.raw = raw
-    listener.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
+    listener.setOwner(self, at: \.owner)
   }
 
   deinit {
     csystemdbus_close(raw)
-    listener.deallocate()
-  }
-
-  private static func of(_ owner: UnsafeMutableRawPointer?) -> DesktopBus {
-    Unmanaged<DesktopBus>.fromOpaque(owner!).takeUnretainedValue()
   }
 
   var descriptor: Int32 { csystemdbus_descriptor(raw) }

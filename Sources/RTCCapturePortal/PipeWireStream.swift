@@ -18,7 +18,8 @@ final class PipeWireStream {
   }
 
   private let raw: OpaquePointer
-  private let listener: UnsafeMutablePointer<cpipewire_listener>
+  private typealias Listener = CListener<PipeWireStream, cpipewire_listener>
+  private let listener: Listener
   private var events: [Event] = []
   private var buffers: [UnsafeMutableRawPointer: StreamBuffer] = [:]
   /// Memory for the largest image of a pointer.
@@ -29,12 +30,11 @@ final class PipeWireStream {
   ///   - descriptor: a connection to PipeWire, which is closed in the end; nil: that of the session.
   ///   - rate: pictures a second, at most.
   init(descriptor: Int32?, node: UInt32, rate: Double) throws(CaptureError) {
-    listener = .allocate(capacity: 1)
-    listener.initialize(
-      to: cpipewire_listener(
+    listener = Listener(
+      cpipewire_listener(
         owner: nil,
         state: { owner, state, text in
-          let stream = PipeWireStream.of(owner)
+          let stream = Listener.owner(owner)
           switch state {
           case cpipewire_streaming: stream.events.append(.isStreaming(true))
           case cpipewire_paused: stream.events.append(.isStreaming(false))
@@ -44,22 +44,21 @@ final class PipeWireStream {
         },
         format: { owner, width, height, order in
           let size = PixelSize(width: Int(width), height: Int(height))
-          PipeWireStream.of(owner).events.append(.format(size, order == Int32(cpipewire_rgbx) ? .rgba : .bgra))
+          Listener.owner(owner).events.append(.format(size, order == Int32(cpipewire_rgbx) ? .rgba : .bgra))
         },
         added: { owner, buffer, descriptor, offset, size in
           guard let buffer else { return }
-          PipeWireStream.of(owner).buffers[buffer] = StreamBuffer(
+          Listener.owner(owner).buffers[buffer] = StreamBuffer(
             buffer, descriptor: descriptor, offset: Int(offset), count: Int(size))
         },
         removed: { owner, buffer in
           guard let buffer else { return }
-          PipeWireStream.of(owner).buffers.removeValue(forKey: buffer)?.isRemoved = true
+          Listener.owner(owner).buffers.removeValue(forKey: buffer)?.isRemoved = true
         },
-        ready: { owner in PipeWireStream.of(owner).events.append(.ready) }))
+        ready: { owner in Listener.owner(owner).events.append(.ready) }))
     let wanted = UInt32(min(1000, max(1, rate.rounded(.up))))
-    guard let raw = cpipewire_open(descriptor ?? -1, node, wanted, listener) else {
+    guard let raw = cpipewire_open(descriptor ?? -1, node, wanted, listener.callbacks) else {
       let reason = cpipewire_missing().map { String(cString: $0) } ?? String(cString: strerror(errno))
-      listener.deallocate()
       imagePixels.deallocate()
       throw .unavailable(
         "PipeWire, which passes the pictures of the screen on, cannot be used: \(reason). Install and start pipewire and "
@@ -67,12 +66,11 @@ final class PipeWireStream {
     }
     self.raw = raw
     // No callback has come yet: they come within `process`.
-    listener.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
+    listener.setOwner(self, at: \.owner)
   }
 
   deinit {
     cpipewire_close(raw)
-    listener.deallocate()
     imagePixels.deallocate()
   }
 
@@ -81,10 +79,6 @@ final class PipeWireStream {
 
   /// The version of the library; nil without it.
   static var version: String? { cpipewire_version().map { String(cString: $0) } }
-
-  private static func of(_ owner: UnsafeMutableRawPointer?) -> PipeWireStream {
-    Unmanaged<PipeWireStream>.fromOpaque(owner!).takeUnretainedValue()
-  }
 
   var descriptor: Int32 { cpipewire_descriptor(raw) }
 

@@ -1,6 +1,5 @@
 import RTCCapture
 public import RTCMedia
-import RTCNet
 
 /// The part of a desktop to capture, and how the desktop is asked for it.
 public struct PortalCaptureOptions: Sendable {
@@ -62,8 +61,7 @@ public struct PortalCaptureOptions: Sendable {
 public final class PortalCapturer: CursorCapturer {
   private let options: PortalCaptureOptions
   private let onNotice: @Sendable (String) -> Void
-  private let thread = WorkerThread()
-  private let cursor = CursorWishes()
+  private let runs = ScreenRuns(name: "rtc-portal")
 
   /// - Parameter onNotice: gets a sentence when the desktop lacks something; called on the capture thread.
   public init(options: PortalCaptureOptions, onNotice: @escaping @Sendable (String) -> Void = { _ in }) {
@@ -82,32 +80,22 @@ public final class PortalCapturer: CursorCapturer {
   /// Asks the desktop on a thread of its own, and reports the result to the consumer on that thread, by the portal after
   /// its user has answered. Only the frame rate of `format` is used, in pictures a second, 0…1000. Any thread may call this.
   public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
-    let (options, onNotice, cursor) = (options, onNotice, cursor)
-    do throws(CaptureError) {
-      try thread.startCapture(name: "rtc-portal") { run in
-        PortalCaptureLoop.run(options, rate: format.frameRates.upperBound, consumer, cursor, run, onNotice)
-      }
-    } catch {
-      consumer.captureDidStart(.failure(error))
+    let (options, onNotice, cursor) = (options, onNotice, runs.cursor)
+    runs.start(consumer) { run in
+      PortalCaptureLoop.run(options, rate: format.frameRates.upperBound, consumer, cursor, run, onNotice)
     }
   }
 
   /// Ends capturing. After it returns, the consumer is not called any more. Any thread may call this, any number of
   /// times.
-  public func stopCapture() { thread.stop() }
+  public func stopCapture() { runs.stop() }
 
   /// Whether the options ask for the pointer.
   public var hasCursor: Bool { options.cursor }
 
   /// Sets the consumer of the pointer's positions, which are reported as the desktop tells them. Any thread may call this.
-  public func setCursorConsumer(_ consumer: (any CursorConsumer)?) {
-    cursor.change { $0.consumer = consumer }
-    thread.wake()
-  }
+  public func setCursorConsumer(_ consumer: (any CursorConsumer)?) { runs.setCursorConsumer(consumer) }
 
-  /// Any thread; it holds for later runs too.
-  public func setDrawsCursor(_ isDrawn: Bool) {
-    cursor.change { $0.isDrawn = isDrawn }
-    thread.wake()
-  }
+  /// Sets whether frames are to show the pointer, in later runs too. Any thread may call this.
+  public func setDrawsCursor(_ isDrawn: Bool) { runs.setDrawsCursor(isDrawn) }
 }

@@ -1,3 +1,4 @@
+import RTCCapture
 import RTCMedia
 
 /// The monitors, or the parts of them, that make up a picture. A pure value.
@@ -33,6 +34,8 @@ struct ScreenPlan: Equatable {
 
   var size: PixelSize
   var parts: [Part]
+  /// The part of the desktop that the picture shows, in the desktop's units.
+  var area: PixelRect
 
   /// Larger pictures can hardly be sent.
   private static let largestSide = 32_768
@@ -43,6 +46,7 @@ struct ScreenPlan: Equatable {
     case .monitor(let wanted):
       let index = try Self.index(of: wanted, in: monitors)
       size = monitors[index].size
+      area = monitors[index].place
       parts = [Part(output: index, rect: PixelRect(size), x: 0, y: 0)]
     case .screen:
       let whole = monitors.reduce(PixelRect(x: 0, y: 0, width: 0, height: 0)) { $0.union($1.place) }
@@ -87,7 +91,11 @@ struct ScreenPlan: Equatable {
       found.append(Part(output: index, rect: rect, x: placed.x, y: placed.y))
     }
     parts = found
+    self.area = area
   }
+
+  /// The part of the desktop, and the size of its picture.
+  var placement: ScreenPlacement { ScreenPlacement(area: area, picture: size) }
 
   /// The part that is the whole picture; nil if there are several, or one with something beside it.
   var only: Part? { parts.count == 1 && parts[0].rect.size == size ? parts[0] : nil }

@@ -21,13 +21,14 @@ final class WaylandCaptureLoop {
   private let options: WaylandCaptureOptions
   private let connection: WaylandConnection
   private let consumer: any VideoConsumer
+  private let placement: PlacementReport
   private let run: WorkerRun
   private let rate: Double
   private let interval: TimeDelta
   private let notice: (String) -> Void
 
   private var clock: FrameClock
-  private var plan: ScreenPlan
+  private var plan: ScreenPlan { didSet { placement.set(plan.placement) } }
   /// In the order of the monitors.
   private var copies: [OutputCopy]
   private var seenChanges: Int
@@ -46,14 +47,15 @@ final class WaylandCaptureLoop {
   private var reportedStall: String?
 
   static func run(
-    _ options: WaylandCaptureOptions, rate: Double, _ consumer: any VideoConsumer, _ run: WorkerRun,
-    _ notice: @escaping (String) -> Void
+    _ options: WaylandCaptureOptions, rate: Double, _ consumer: any VideoConsumer, _ placement: PlacementReport,
+    _ run: WorkerRun, _ notice: @escaping (String) -> Void
   ) {
+    defer { placement.set(nil) }
     let loop: WaylandCaptureLoop
     do throws(CaptureError) {
       let connection = try connect(options, consumer, run)
       if run.isStopped { return }
-      loop = try WaylandCaptureLoop(options, connection, rate: rate, consumer, run, notice)
+      loop = try WaylandCaptureLoop(options, connection, rate: rate, consumer, placement, run, notice)
     } catch {
       if run.isStopped { return }
       run.noteEnded()
@@ -91,13 +93,13 @@ final class WaylandCaptureLoop {
 
   private init(
     _ options: WaylandCaptureOptions, _ connection: WaylandConnection, rate: Double, _ consumer: any VideoConsumer,
-    _ run: WorkerRun, _ notice: @escaping (String) -> Void
+    _ placement: PlacementReport, _ run: WorkerRun, _ notice: @escaping (String) -> Void
   ) throws(CaptureError) {
     guard rate > 0, rate <= 1000 else {
       throw .unsupportedFormat("A screen can be captured up to 1000 times a second, not \(rate) times.")
     }
     (self.options, self.connection, self.consumer, self.run) = (options, connection, consumer, run)
-    self.notice = notice
+    (self.placement, self.notice) = (placement, notice)
     self.rate = rate
     interval = .seconds(1 / rate)
     var settings = FrameClock.Settings(framesPerSecond: rate)
@@ -107,6 +109,7 @@ final class WaylandCaptureLoop {
     plan = try connection.plan(options.target)
     copies = connection.shownOutputs.map { OutputCopy($0, connection, showsCursor: options.cursor) }
     seenChanges = connection.outputChanges
+    placement.set(plan.placement)
     askAliveAt = MonotonicClock.now() + Self.aliveInterval
     clock.noteDemand(at: MonotonicClock.now())
     if let version = connection.copyVersion, version < 2 {
@@ -198,7 +201,8 @@ final class WaylandCaptureLoop {
         copies.first { $0.output === output } ?? OutputCopy(output, connection, showsCursor: options.cursor))
     }
     for copy in copies where !kept.contains(where: { $0 === copy }) { copy.end() }
-    let isSame = newPlan == plan && kept.count == copies.count && zip(kept, copies).allSatisfy { $0 === $1 }
+    let isSamePicture = newPlan.parts == plan.parts && newPlan.size == plan.size
+    let isSame = isSamePicture && kept.count == copies.count && zip(kept, copies).allSatisfy { $0 === $1 }
     (copies, plan) = (kept, newPlan)
     guard !isSame || copies.contains(where: { $0.isOutdated }) else { return nil }
     for copy in copies { copy.startOver(now) }

@@ -1,4 +1,4 @@
-import RTCCapture
+public import RTCCapture
 public import RTCMedia
 import RTCNet
 
@@ -36,10 +36,10 @@ public struct WaylandCaptureOptions: Hashable, Sendable {
 /// several monitors, and of turned ones, are put together here, as BGRA. The size of the picture is the target's own,
 /// whatever size the format asks for; it follows when the target is resized. The compositor copies a monitor when it has
 /// changed, so nothing is done while nothing changes.
-public final class WaylandCapturer: VideoCapturer {
+public final class WaylandCapturer: VideoCapturer, PlacementCapturer {
   private let options: WaylandCaptureOptions
   private let onNotice: @Sendable (String) -> Void
-  private let thread = WorkerThread()
+  private let runs = ScreenRuns(name: "rtc-wayland")
 
   /// - Parameter onNotice: gets a sentence, once each, when the compositor lacks something and capturing costs more for
   ///   it; called on the capture thread.
@@ -66,17 +66,15 @@ public final class WaylandCapturer: VideoCapturer {
   /// Connects to the compositor on a thread of its own, and reports the result to the consumer on that thread. Only the
   /// frame rate of `format` is used, in pictures a second, 0…1000. Any thread may call this.
   public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
-    let (options, onNotice) = (options, onNotice)
-    do throws(CaptureError) {
-      try thread.startCapture(name: "rtc-wayland") { run in
-        WaylandCaptureLoop.run(options, rate: format.frameRates.upperBound, consumer, run, onNotice)
-      }
-    } catch {
-      consumer.captureDidStart(.failure(error))
+    let (options, onNotice, placement) = (options, onNotice, runs.placement)
+    runs.start(consumer) { run in
+      WaylandCaptureLoop.run(options, rate: format.frameRates.upperBound, consumer, placement, run, onNotice)
     }
   }
 
   /// Ends capturing. After it returns, the consumer is not called any more. Any thread may call this, any number of
   /// times.
-  public func stopCapture() { thread.stop() }
+  public func stopCapture() { runs.stop() }
+
+  package var placement: ScreenPlacement? { runs.placement.now }
 }

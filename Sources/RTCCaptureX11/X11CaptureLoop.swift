@@ -29,12 +29,13 @@ final class X11CaptureLoop {
   private let consumer: any VideoConsumer
   private let stall: StallReport
   private let wishes: CursorWishes
+  private let placement: PlacementReport
   private let run: WorkerRun
   private let notice: (String) -> Void
   private let interval: TimeDelta
 
   private var clock: FrameClock
-  private var target: Target
+  private var target: Target { didSet { reportPlacement() } }
   private var damage: DamageTracker?
   private var cursor: CursorTracker?
   private var pictures: [ScreenPicture] = []
@@ -86,14 +87,15 @@ final class X11CaptureLoop {
 
   static func run(
     _ options: X11CaptureOptions, rate: Double, _ consumer: any VideoConsumer, _ wishes: CursorWishes,
-    _ run: WorkerRun, _ notice: @escaping (String) -> Void
+    _ placement: PlacementReport, _ run: WorkerRun, _ notice: @escaping (String) -> Void
   ) {
+    defer { placement.set(nil) }
     let stall = StallReport(consumer)
     defer { stall.close() }
     let loop: X11CaptureLoop
     do throws(CaptureError) {
       let connection = try connect(options, stall, run)
-      loop = try X11CaptureLoop(options, connection, rate: rate, consumer, stall, wishes, run, notice)
+      loop = try X11CaptureLoop(options, connection, rate: rate, consumer, stall, wishes, placement, run, notice)
     } catch {
       run.noteEnded()
       return consumer.captureDidStart(.failure(error))
@@ -119,7 +121,8 @@ final class X11CaptureLoop {
 
   private init(
     _ options: X11CaptureOptions, _ connection: X11Connection, rate: Double, _ consumer: any VideoConsumer,
-    _ stall: StallReport, _ wishes: CursorWishes, _ run: WorkerRun, _ notice: @escaping (String) -> Void
+    _ stall: StallReport, _ wishes: CursorWishes, _ placement: PlacementReport, _ run: WorkerRun,
+    _ notice: @escaping (String) -> Void
   ) throws(CaptureError) {
     guard rate > 0, rate <= 1000 else {
       throw .unsupportedFormat("A screen can be captured up to 1000 times a second, not \(rate) times.")
@@ -127,6 +130,7 @@ final class X11CaptureLoop {
     let extensions = connection.extensions
     (self.options, self.connection, self.notice) = (options, connection, notice)
     (self.consumer, self.stall, self.wishes, self.run) = (consumer, stall, wishes, run)
+    self.placement = placement
     interval = .seconds(1 / rate)
     clock = FrameClock(.init(framesPerSecond: rate))
     sharesMemory = extensions.shm != nil
@@ -141,6 +145,16 @@ final class X11CaptureLoop {
     }
     do throws(SystemError) { try run.watch(connection.descriptor) } catch { throw CaptureError(error) }
     listen(extensions)
+    reportPlacement()
+  }
+
+  private func reportPlacement() {
+    let source = target.source
+    let area = PixelRect(
+      x: source.windowOrigin.x, y: source.windowOrigin.y, width: source.size.width, height: source.size.height)
+    let surface =
+      source.window == connection.root ? ScreenPlacement.Surface.screen : .window(source.window)
+    placement.set(ScreenPlacement(surface: surface, area: area, picture: source.size))
   }
 
   private func listen(_ extensions: X11Extensions) {

@@ -1,4 +1,4 @@
-import RTCCapture
+public import RTCCapture
 public import RTCMedia
 import RTCNet
 
@@ -38,11 +38,10 @@ public struct X11CaptureOptions: Hashable, Sendable {
 /// Nothing is grabbed while nothing changes.
 ///
 /// Under Wayland, XWayland has no picture of the whole screen: everything but a window is refused there with `.unavailable`.
-public final class X11Capturer: CursorCapturer {
+public final class X11Capturer: CursorCapturer, PlacementCapturer {
   private let options: X11CaptureOptions
   private let onNotice: @Sendable (String) -> Void
-  private let thread = WorkerThread()
-  private let cursor = CursorWishes()
+  private let runs = ScreenRuns(name: "rtc-x11")
 
   /// - Parameter onNotice: gets a sentence, once each, when the display lacks something and capturing costs more for
   ///   it; called on the capture thread.
@@ -70,35 +69,27 @@ public final class X11Capturer: CursorCapturer {
   /// Connects to the display on a thread of its own, and reports the result to the consumer on that thread. Only the
   /// frame rate of `format` is used, in pictures a second, 0…1000. Any thread may call this.
   public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
-    let (options, onNotice, cursor) = (options, onNotice, cursor)
-    do throws(CaptureError) {
-      try thread.startCapture(name: "rtc-x11") { run in
-        X11CaptureLoop.run(options, rate: format.frameRates.upperBound, consumer, cursor, run, onNotice)
-      }
-    } catch {
-      consumer.captureDidStart(.failure(error))
+    let (options, onNotice, cursor, placement) = (options, onNotice, runs.cursor, runs.placement)
+    runs.start(consumer) { run in
+      X11CaptureLoop.run(options, rate: format.frameRates.upperBound, consumer, cursor, placement, run, onNotice)
     }
   }
 
   /// Ends capturing. After it returns, the consumer is not called any more. Any thread may call this, any number of
   /// times.
-  public func stopCapture() { thread.stop() }
+  public func stopCapture() { runs.stop() }
+
+  package var placement: ScreenPlacement? { runs.placement.now }
 
   /// Whether the options ask for the pointer.
   public var hasCursor: Bool { options.cursor }
 
   /// Sets the consumer of the pointer's positions, which are reported as the pointer moves, at most sixty a second. Any
   /// thread may call this.
-  public func setCursorConsumer(_ consumer: (any CursorConsumer)?) {
-    cursor.change { $0.consumer = consumer }
-    thread.wake()
-  }
+  public func setCursorConsumer(_ consumer: (any CursorConsumer)?) { runs.setCursorConsumer(consumer) }
 
-  /// Any thread; it holds for later runs too.
-  public func setDrawsCursor(_ isDrawn: Bool) {
-    cursor.change { $0.isDrawn = isDrawn }
-    thread.wake()
-  }
+  /// Sets whether frames are to show the pointer, in later runs too. Any thread may call this.
+  public func setDrawsCursor(_ isDrawn: Bool) { runs.setDrawsCursor(isDrawn) }
 }
 
 extension PixelRect {

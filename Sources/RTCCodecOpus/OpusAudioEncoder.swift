@@ -48,7 +48,7 @@ package import RTCMedia
   /// Name and version of the library, such as `libopus 1.3.1`.
   package static var library: String { unsafe String(cString: opus_get_version_string()) }
 
-  /// Samples at 48 kHz by which a decoder's sound lags behind what was encoded.
+  /// The delay of decoded sound behind the encoder's input, in samples at 48 kHz; for tests.
   package var lookahead: Int {
     var samples: opus_int32 = 0
     return unsafe copus_encoder_get(encoder, OPUS_GET_LOOKAHEAD_REQUEST, &samples) == OPUS_OK ? Int(samples) : 0

@@ -288,7 +288,7 @@ struct ICERequest {
   let nominates: Bool
 
   func write(key: STUNIntegrityKey, route: Route, into batch: inout DatagramBatch) {
-    batch.append(to: route, capacity: ICEAgent.messageCapacity) { out in
+    batch.append(to: route, capacity: ICEAgent.messageCapacity, content: .check) { out in
       var writer = STUNMessageWriter(.request, transactionID: id, into: out._mutatingExtracting(0..<out.count))
       writer.write(.username, username.span)
       writer.write(role)

@@ -241,7 +241,7 @@ package struct ICEAgent: ~Copyable {
     return (session.checklist[index].local, session.checklist[index].remote)
   }
 
-  /// The number of pairs that are checked or were, at this moment.
+  /// The number of candidate pairs in the checklist, for tests.
   package var pairCount: Int { session.checklist.pairs.count }
 
   /// The number of pairs of each sort in this session.

@@ -1,7 +1,7 @@
 public import RTCEngine
 public import RTCMedia
 import RTCNet
-import RTCPrimitives
+public import RTCPrimitives
 import Synchronization
 
 /// One video for any number of attached peers, in one or several renditions. Each viewer receives one rendition at a

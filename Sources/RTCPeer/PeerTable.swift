@@ -317,21 +317,21 @@ final class PeerTable: LoopHandler {
       routes.note(writer: slot, to: remote)
     }
     for index in first..<outbox.datagrams.count where !hasStrangers {
-      hasStrangers = isUncalled(outbox.datagrams.datagram(index), outbox.datagrams.entries[index].route, slot)
+      hasStrangers = isUncalled(outbox.datagrams.entries[index], slot)
     }
     guard hasStrangers else { return }
     let now = MonotonicClock.now()
-    outbox.datagrams.remove(from: first) { bytes, route in
-      guard isUncalled(bytes, route, slot), !uncalled.maySend(to: route.remote.ip, now: now) else { return false }
+    outbox.datagrams.remove(from: first) { _, entry in
+      guard isUncalled(entry, slot), !uncalled.maySend(to: entry.route.remote.ip, now: now) else { return false }
       refusals.count(.check)
       return true
     }
   }
 
-  /// A request to an address from which the slot's peer has not answered any.
-  private func isUncalled(_ bytes: Span<UInt8>, _ route: Route, _ slot: PeerSlot) -> Bool {
-    STUNMessage.isRequest(bytes) && !slot.answeredFrom.contains(route.remote.ip)
-      && own[route.remote] == nil
+  /// Whether the datagram is a check to an address from which the slot's peer has not answered any.
+  private func isUncalled(_ datagram: DatagramBatch.Entry, _ slot: PeerSlot) -> Bool {
+    datagram.content == .check && !slot.answeredFrom.contains(datagram.route.remote.ip)
+      && own[datagram.route.remote] == nil
   }
 
   /// Ends every peer: its followers are notified, and its tracks release it.
@@ -349,9 +349,10 @@ final class PeerTable: LoopHandler {
   /// do not leave the process, where the sender is known: a request names its receiver, and everything else goes to the
   /// receiver of the sender's last request.
   private func passOn(from slot: PeerSlot, _ first: Int) {
-    outbox.datagrams.remove(from: first) { bytes, route in
+    outbox.datagrams.remove(from: first) { bytes, entry in
+      let route = entry.route
       guard let kind = own[route.remote] else { return false }
-      if PacketKind(bytes) == .stun, let ufrag = ICEDemultiplexer.localUsernameFragment(of: bytes) {
+      if entry.content == .check, let ufrag = ICEDemultiplexer.localUsernameFragment(of: bytes) {
         slot.neighbour = byUfrag[ufrag]
       }
       guard let target = slot.neighbour, slots.contains(target) else { return false }
@@ -370,7 +371,8 @@ final class PeerTable: LoopHandler {
     inward = []
     for passed in due where slots.contains(passed.target) {
       var bytes = passed.bytes
-      step(passed.target, .datagram(bytes.mutableSpan, passed.route), now: now)
+      let kind = PacketKind(bytes.span)
+      step(passed.target, .datagram(bytes.mutableSpan, kind, passed.route), now: now)
     }
   }
 
@@ -402,7 +404,8 @@ final class PeerTable: LoopHandler {
   private func dispatch(
     _ bytes: inout MutableSpan<UInt8>, _ route: Route, _ now: Timestamp, mayWait: Bool = true
   ) {
-    if PacketKind(bytes.span) == .stun, let message = try? STUNMessage(parsing: bytes.span) {
+    let kind = PacketKind(bytes.span)
+    if kind == .stun, let message = try? STUNMessage(parsing: bytes.span) {
       // A request names its peer, and an answer repeats the number of our request.
       let slot =
         if message.header.class == .request {
@@ -418,7 +421,7 @@ final class PeerTable: LoopHandler {
     } else if let slot = routes.owner(of: RemoteEnd(route)) {
       if mayWait, isPutOff(bytes.span, route, slot) { return }
       let begin = startMeter(slot)
-      step(slot, .datagram(bytes._mutatingExtracting(0..<bytes.count), route), now: now)
+      step(slot, .datagram(bytes._mutatingExtracting(0..<bytes.count), kind, route), now: now)
       stopMeter(slot, begin)
     } else {
       refusals.count(.datagram)

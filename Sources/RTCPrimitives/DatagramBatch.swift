@@ -12,6 +12,16 @@ public struct DatagramBatch: ~Copyable {
     public var offset: Int
     /// The datagram's length in bytes.
     public var count: Int
+    /// The datagram's content, as far as its writer knows it.
+    public var content = Content.other
+  }
+
+  /// The contents of datagrams that the owner of several peers treats in its own way.
+  public enum Content: Sendable, BitwiseCopyable {
+    /// An ICE connectivity check or consent check, a STUN request.
+    case check
+    /// Anything else.
+    case other
   }
 
   /// The room for a writer. Video, RTCP, DTLS and data channels fill at most 1,200 bytes, which fit an MTU of 1,280
@@ -42,7 +52,8 @@ public struct DatagramBatch: ~Copyable {
   /// - Returns: the datagram's length.
   @discardableResult
   public mutating func append(
-    to route: Route, capacity: Int = maximumDatagramSize, _ body: (inout MutableSpan<UInt8>) -> Int
+    to route: Route, capacity: Int = maximumDatagramSize, content: Content = .other,
+    _ body: (inout MutableSpan<UInt8>) -> Int
   ) -> Int {
     let start = used + route.kind.headroom
     if storage.count - start < capacity { grow(for: start + capacity) }
@@ -54,7 +65,7 @@ public struct DatagramBatch: ~Copyable {
     }
     precondition(count >= 0 && count <= capacity, "DatagramBatch: the writer claims more bytes than it was given")
     guard count > 0 else { return 0 }
-    entries.append(Entry(route: route, offset: start, count: count))
+    entries.append(Entry(route: route, offset: start, count: count, content: content))
     used = start + count
     return count
   }
@@ -66,7 +77,7 @@ public struct DatagramBatch: ~Copyable {
     precondition(entry.route.kind.headroom == 4, "DatagramBatch: this datagram has no room for a header")
     let start = entry.offset - 4
     for byte in 0..<4 { storage[start + byte] = UInt8(truncatingIfNeeded: header >> UInt32(24 - 8 * byte)) }
-    entries[index] = Entry(route: route, offset: start, count: entry.count + 4)
+    entries[index] = Entry(route: route, offset: start, count: entry.count + 4, content: entry.content)
   }
 
   /// Appends a copy of `bytes`.
@@ -91,11 +102,11 @@ public struct DatagramBatch: ~Copyable {
   }
 
   /// Takes out the datagrams from `first` on that `body` says it took, and moves the rest together.
-  public mutating func remove(from first: Int, where body: (Span<UInt8>, Route) -> Bool) {
+  public mutating func remove(from first: Int, where body: (Span<UInt8>, Entry) -> Bool) {
     var kept = first
     for index in first..<entries.count {
       var entry = entries[index]
-      guard !body(datagram(index), entry.route) else { continue }
+      guard !body(datagram(index), entry) else { continue }
       let end = (kept == 0 ? 0 : entries[kept - 1].offset + entries[kept - 1].count) + entry.route.kind.headroom
       if entry.offset != end {
         for byte in 0..<entry.count { storage[end + byte] = storage[entry.offset + byte] }

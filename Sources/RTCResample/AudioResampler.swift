@@ -45,7 +45,7 @@ package final class AudioResampler {
     scratch.deallocate()
   }
 
-  /// How much sound must have gone in before the first comes out.
+  /// The duration of sound that goes in before the first comes out, for tests.
   package var latency: TimeDelta {
     TimeDelta(nanoseconds: Int64(inputLatency) * 1_000_000_000 / Int64(inputRate))
   }

@@ -68,7 +68,7 @@ package struct SRTPSession: ~Copyable {
     try inbound.unprotectRTCP(&packet)
   }
 
-  /// The number of incoming sources remembered.
+  /// The number of incoming sources remembered, for tests.
   package var inboundSources: Int { inbound.sourceCount }
 
   private static func checkHeadroom(_ room: Int, _ count: Int) {

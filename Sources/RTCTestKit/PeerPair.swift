@@ -172,7 +172,8 @@ package final class PeerPair {
   package func inject(_ bytes: [UInt8], into side: Side) {
     let route = Route(local: options.addresses[side]!, remote: options.addresses[side.other]!)
     var bytes = bytes
-    step(side, .datagram(bytes.mutableSpan, route))
+    let kind = PacketKind(bytes.span)
+    step(side, .datagram(bytes.mutableSpan, kind, route))
   }
 
   private func flush(_ side: Side) {
@@ -253,7 +254,8 @@ package final class PeerPair {
       var bytes = delivery.bytes
       var route = delivery.route
       route.kind = options.carriers[route.local] ?? route.kind
-      step(side, .datagram(bytes.mutableSpan, route))
+      let kind = PacketKind(bytes.span)
+      step(side, .datagram(bytes.mutableSpan, kind, route))
     }
   }
 

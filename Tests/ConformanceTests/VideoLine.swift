@@ -19,7 +19,7 @@ struct VideoLine {
   private static let interval = TimeDelta.milliseconds(100)
 
   private let codec: VideoCodec
-  private var sender: VideoSendStream
+  private var sender: VideoSender
   private(set) var receiver: VideoReceiveStream?
   private(set) var frames: [ReceivedFrame] = []
   private(set) var now = Timestamp.zero + .seconds(1)
@@ -30,10 +30,11 @@ struct VideoLine {
       ssrc: Self.media, rtxSSRC: Self.repairs, fecSSRC: SSRC(3), cname: "", firstSequenceNumber: SequenceNumber(65_530),
       timestampOffset: RTPTimestamp(0), firstPictureID: 0x7FFC)
     let types = CodecPayloadTypes(media: PayloadType(96), rtx: PayloadType(97))
-    sender = VideoSendStream(
-      identity: identity,
-      format: SendStreamFormat(
+    sender = VideoSender(identity: identity, track: nil)
+    sender.agree(
+      on: SendStreamFormat(
         mid: nil, codecs: [(VideoPayloadFormat(codec: codec), types)], extensionMap: RTPHeaderExtensionMap()))
+    _ = sender.updateSending(isSecured: true)
   }
 
   // MARK: - Sending
@@ -41,12 +42,12 @@ struct VideoLine {
   /// The packets of the frame with this number.
   mutating func packets(of frame: ReferenceStream.Frame, number: Int) -> [[UInt8]] {
     let size = codec == .vp9 ? VP9FrameHeader(parsing: frame.data.span)?.size : nil
-    _ = sender.enqueue(
+    _ = sender.send(
       EncodedFrame(
         codec: codec, data: frame.data, isKeyFrame: frame.isKeyFrame, size: size ?? PixelSize(width: 0, height: 0),
         captureTime: .zero + Self.interval * Int64(number), encodedTime: now, quantizer: 0, rotation: .none,
         contentHint: .motion, number: UInt64(number)),
-      now: now, rate: .megabitsPerSecond(1_000))
+      now: now, rate: .megabitsPerSecond(1_000), roundTrip: .zero)
     return departures()
   }
 
@@ -56,7 +57,7 @@ struct VideoLine {
       var datagram = [UInt8](repeating: 0, count: 1_500)
       var span = datagram.mutableSpan
       let moment = DepartureFields(now: now, transportNumber: TransportSequenceNumber(0))
-      guard case .written(let count, _, _)? = sender.writeNext(into: &span, at: moment) else { break }
+      guard case .written(let count, _, _)? = sender.writeUnprotected(into: &span, at: moment) else { break }
       packets.append(Array(datagram[..<count]))
     }
     return packets

@@ -10,7 +10,7 @@ import rtcast_cli
     let descriptor: Int32
 
     init(_ path: ControlPath) throws {
-      descriptor = try #require(try UnixSocket(path: path.path).connect(removesDead: false))
+      descriptor = try #require(try UnixSocket(path: path.path).connect())
     }
 
     deinit { close(descriptor) }
@@ -117,7 +117,7 @@ import rtcast_cli
     let socket = try ControlSocket(at: path)
     try socket.start { $0.answer(ControlReply($0.command)) }
     var crowd = try (0..<ControlSocket.mostClients).map { _ in
-      try #require(try UnixSocket(path: path.path).connect(removesDead: false))
+      try #require(try UnixSocket(path: path.path).connect())
     }
     let late = try Client(path)
     #expect(late.line().contains("no more are accepted"))

@@ -94,7 +94,8 @@ func measureReceiving(_ codec: VideoCodec) throws -> Received {
       step.measure {
         var whole = slot.mutableSpan
         let datagram = whole._mutatingExtracting(0..<count)
-        receiver.peer.handle(.datagram(datagram, route), now: now, into: &receiver.outbox)
+        let kind = PacketKind(datagram.span)
+        receiver.peer.handle(.datagram(datagram, kind, route), now: now, into: &receiver.outbox)
       }
       let hasFrame = receiver.outbox.events.contains { if case .frameReceived = $0 { true } else { false } }
       receiver.outbox.removeAll()

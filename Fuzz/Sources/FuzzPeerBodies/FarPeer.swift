@@ -110,7 +110,9 @@ struct FarPeer: ~Copyable {
 
   private mutating func give(_ datagram: [UInt8]) {
     var datagram = datagram
-    peer.handle(.datagram(datagram.mutableSpan, Route(local: Self.near, remote: Self.far)), now: now, into: &outbox)
+    let kind = PacketKind(datagram.span)
+    let route = Route(local: Self.near, remote: Self.far)
+    peer.handle(.datagram(datagram.mutableSpan, kind, route), now: now, into: &outbox)
     exchange()
   }
 
@@ -243,7 +245,9 @@ struct FarPeer: ~Copyable {
     batch.removeAll()
     for datagram in datagrams {
       var datagram = datagram
-      peer.handle(.datagram(datagram.mutableSpan, Route(local: Self.near, remote: Self.far)), now: now, into: &outbox)
+      let kind = PacketKind(datagram.span)
+      let route = Route(local: Self.near, remote: Self.far)
+      peer.handle(.datagram(datagram.mutableSpan, kind, route), now: now, into: &outbox)
     }
   }
 

@@ -100,30 +100,33 @@ struct PipeRun {
     return PipeReader(connection: connection, run: run)
   }
 
+  /// Connects to the program that listens at the path, or listens there for a program that writes.
   private func openSocket(_ socket: UnixSocket) throws(Failure) -> PipeConnection {
+    let published: PublishedSocket?
     do throws(UnixSocketError) {
-      if let outward = try socket.connect(removesDead: true) {
+      if let outward = try socket.connect() {
+        return PipeConnection(descriptor: outward, isOurs: true)
+      }
+      published = try PublishedSocket.listen(at: socket, backlog: 1)
+      // Another program may have begun to listen meanwhile.
+      if published == nil, let outward = try socket.connect() {
         return PipeConnection(descriptor: outward, isOurs: true)
       }
     } catch {
       throw .refused(CaptureError(error))
     }
-    return try acceptWriter(socket)
+    if let published { return try acceptWriter(published, socket) }
+    throw .refused(.unavailable("The socket \(socket.path) cannot be used: other programs make and remove it."))
   }
 
-  private func acceptWriter(_ socket: UnixSocket) throws(Failure) -> PipeConnection {
-    let door: PipeConnection
-    do throws(UnixSocketError) {
-      door = PipeConnection(descriptor: try socket.listen(), isOurs: true)
-    } catch {
-      throw .refused(CaptureError(error))
-    }
+  private func acceptWriter(_ published: PublishedSocket, _ socket: UnixSocket) throws(Failure) -> PipeConnection {
+    let listener = PipeConnection(descriptor: published.listener, isOurs: true)
     // One writer is enough; another program may then listen there.
-    defer { socket.removeIfSocket() }
+    defer { if socket.file == published.file { socket.removeIfSocket() } }
     notice("Waiting for a program that writes to \(socket.path).")
     while true {
-      do throws(PipeReader.Halt) { try PipeReader.wait(for: door.descriptor, run) } catch { throw Failure(error) }
-      let writer = accept(door.descriptor, nil, nil)
+      do throws(PipeReader.Halt) { try PipeReader.wait(for: listener.descriptor, run) } catch { throw Failure(error) }
+      let writer = accept(listener.descriptor, nil, nil)
       if writer >= 0 {
         _ = fcntl(writer, F_SETFD, FD_CLOEXEC)
         return PipeConnection(descriptor: writer, isOurs: true)

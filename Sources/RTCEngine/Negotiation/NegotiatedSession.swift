@@ -104,7 +104,7 @@ package struct NegotiatedMedia: Hashable, Sendable {
   /// The preferred codec for sending.
   package var sendCodec: NegotiatedCodec? { sendCodecs.first }
 
-  /// The source that carries retransmissions of `ssrc`, where the peer says so (`a=ssrc-group:FID`).
+  /// The source that carries retransmissions of `ssrc`, if the peer announces one (`a=ssrc-group:FID`); for tests.
   package func remoteRetransmissionSource(of ssrc: SSRC) -> SSRC? {
     remoteSourceGroups.first { $0.semantics == "FID" && $0.sources.count == 2 && $0.sources[0] == ssrc }?.sources[1]
   }

@@ -61,10 +61,6 @@ package struct Negotiation: Sendable {
     if transceivers[id.index].purpose == .remoteSection { transceivers[id.index].purpose = .track }
   }
 
-  mutating func setPurpose(_ purpose: TransceiverPurpose, of id: TransceiverID) {
-    transceivers[id.index].purpose = purpose
-  }
-
   /// The wanted properties of a transceiver. Changes take effect with the next description; the kind never changes.
   package subscript(id: TransceiverID) -> LocalTransceiver {
     get { transceivers[id.index].media }
@@ -105,7 +101,7 @@ package struct Negotiation: Sendable {
     if case .haveLocalOffer(let offer, _) = state { offer.description } else { state.agreement?.local }
   }
 
-  /// The peer's pending or else current description.
+  /// The peer's pending or else current description, for tests.
   package var remoteDescription: SessionDescription? {
     if case .haveRemoteOffer(let offer, _) = state { offer.description } else { state.agreement?.remote }
   }

@@ -5,8 +5,8 @@ package import RTCWire
 /// An input of a peer, in addition to its owner's commands. A recorded list of inputs and commands, with their times,
 /// reproduces any bug.
 package enum Input: ~Escapable, ~Copyable {
-  /// A datagram came in; decrypted in place, so its bytes are the engine's to change during the call.
-  case datagram(MutableSpan<UInt8>, Route)
+  /// A datagram of this kind came in; decrypted in place, so the engine changes its bytes during the call.
+  case datagram(MutableSpan<UInt8>, PacketKind?, Route)
   /// A datagram came in that was parsed already, to find the peer it is for.
   case stun(STUNMessage, Route)
   /// The deadline in the outbox was reached.

@@ -79,7 +79,7 @@ extension Peer {
   /// Packets kept for being sent again.
   package var retainedPackets: Int { media.transceivers.video.reduce(0) { $0 + $1.sender.retainedPackets } }
 
-  /// The remote sender's clocks of the first video and sound, as far as it has reported them.
+  /// The remote sender's clocks of the first video and sound, as far as it has reported them; for tests.
   package var senderClocks: (video: SenderClock?, audio: SenderClock?) {
     (
       media.transceivers.video.lazy.compactMap(\.receiver.senderClock).first,

@@ -53,7 +53,7 @@ package struct Peer: ~Copyable {
   /// Times must not decrease between calls. Faults of the remote peer are counted in the statistics, never thrown.
   package mutating func handle(_ input: consuming Input, now: Timestamp, into outbox: inout Outbox) {
     switch consume input {
-    case .datagram(var bytes, let route): receive(&bytes, route: route, now: now, into: &outbox)
+    case .datagram(var bytes, let kind, let route): receive(&bytes, kind, route: route, now: now, into: &outbox)
     case .stun(let message, let route): receive(message, route: route, now: now, into: &outbox)
     case .deadline: break  // handled below, like every deadline that has come
     case .frame(let frame, let id): media.send(frame, of: id, now: now, over: &transport, into: &outbox)
@@ -111,13 +111,14 @@ package struct Peer: ~Copyable {
   // MARK: - Datagrams
 
   private mutating func receive(
-    _ bytes: inout MutableSpan<UInt8>, route: Route, now: Timestamp, into outbox: inout Outbox
+    _ bytes: inout MutableSpan<UInt8>, _ kind: PacketKind?, route: Route, now: Timestamp, into outbox: inout Outbox
   ) {
     guard !isEnded else { return }
     // Unexpected media is not even decrypted: viewers have no media to send.
-    if PacketKind(bytes.span) == .rtp, !media.expectsMedia { return media.countUnexpected() }
+    if kind == .rtp, !media.expectsMedia { return media.countUnexpected() }
     var events: [Transport.Event] = []
-    let content = transport.receive(&bytes, route: route, now: now, into: &outbox.datagrams, events: &events)
+    let content = transport.receive(
+      &bytes, kind, route: route, now: now, into: &outbox.datagrams, events: &events)
     switch content {
     case .rtp(let count): media.receiveRTP(bytes.span.extracting(0..<count), now: now, over: &transport, into: &outbox)
     case .rtcp(let count):

@@ -89,7 +89,7 @@ package struct AudioSendStream {
       timestamp: rtpTimestamp(position: frame.position), ssrc: identity.ssrc,
       marker: frame.startsTalkSpurt || statistics.packetsSent == 0, extensions: extensions(frame.level))
     let size = header.size(map: format.extensionMap) + frame.data.count
-    guard !frame.data.isEmpty, size + VideoSendStream.srtpOverhead <= Self.maximumPacketSize else {
+    guard !frame.data.isEmpty, size + VideoPacketHeaders.srtpOverhead <= Self.maximumPacketSize else {
       statistics.framesUnfit += 1
       return 0
     }

@@ -19,13 +19,12 @@ struct CopyQueue {
   private static let capacity = 32
   private var waiting: [Copy] = []
 
-  init() { waiting.reserveCapacity(Self.capacity) }
-
   var nextDeadline: Timestamp { waiting.first?.due ?? .distantFuture }
 
   /// Queues a copy that is due after the delay, behind all that wait.
   mutating func add(last: SequenceNumber, count: Int, round: Int = 0, isRepair: Bool = false, _ now: Timestamp) {
     guard waiting.count < Self.capacity else { return }
+    if waiting.isEmpty { waiting.reserveCapacity(Self.capacity) }
     waiting.append(Copy(last: last, count: count, due: now + Self.delay, round: round, isRepair: isRepair))
   }
 

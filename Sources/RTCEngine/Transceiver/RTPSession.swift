@@ -54,7 +54,8 @@ package struct RTPSession: ~Copyable {
   ) {
     for index in transceivers.video.indices {
       let id = transceivers.video[index].id
-      transceivers.video[index].configure(agreed.media.first { $0.transceiver == id })
+      let hasStopped = transceivers.video[index].configure(agreed.media.first { $0.transceiver == id })
+      if hasStopped { outbox.events.append(.sendingStopped(id)) }
     }
     for index in transceivers.audio.indices {
       let id = transceivers.audio[index].id

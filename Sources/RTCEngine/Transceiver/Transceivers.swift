@@ -7,9 +7,11 @@ package struct VideoTransceiver {
   package var sender: VideoSender
   package var receiver: VideoReceiver
 
-  package mutating func configure(_ media: NegotiatedMedia?) {
-    sender.configure(media)
+  /// Applies the negotiated media; nil: the m-section is gone.
+  /// - Returns: true if sending has stopped.
+  package mutating func configure(_ media: NegotiatedMedia?) -> Bool {
     receiver.configure(media)
+    return sender.configure(media)
   }
 
   /// Releases everything but the totals.
@@ -121,7 +123,7 @@ package struct Transceivers {
       let identity = video.isEmpty ? primary : drawVideoIdentity(isTaken)
       video.append(
         VideoTransceiver(
-          id: id, sender: VideoSender(id: id, identity: identity, track: track),
+          id: id, sender: VideoSender(identity: identity, track: track),
           receiver: VideoReceiver(id: id, memory: waitingMemory)))
     case .audio:
       let sender = AudioSender(id: id, identity: drawAudioIdentity(isTaken), track: track, bitrates: audioBitrates)

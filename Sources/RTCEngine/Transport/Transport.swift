@@ -240,14 +240,14 @@ package struct Transport: ~Copyable {
 
   // MARK: - Receiving
 
-  /// Takes one datagram, which is decrypted in place.
+  /// Takes one datagram of `kind`, which is decrypted in place.
   /// - Returns: its content for other layers; nil if it belonged to the transport, or was dropped and counted.
   @_lifetime(bytes: copy bytes)
   package mutating func receive(
-    _ bytes: inout MutableSpan<UInt8>, route: Route, now: Timestamp, into batch: inout DatagramBatch,
-    events: inout [Event]
+    _ bytes: inout MutableSpan<UInt8>, _ kind: PacketKind?, route: Route, now: Timestamp,
+    into batch: inout DatagramBatch, events: inout [Event]
   ) -> Content? {
-    switch PacketKind(bytes.span) {
+    switch kind {
     case .stun:
       var changes: [ICEEvent] = []
       ice.receive(bytes.span, route: route, now: now, into: &batch, events: &changes)

@@ -40,9 +40,9 @@ extension CandidateGatherer {
   private mutating func indicate(_ batch: inout DatagramBatch, from first: Int, now: Timestamp) {
     let numbers = allocations.map(\.relayNumber)
     var datagrams: [(route: Route, bytes: [UInt8])] = []
-    batch.remove(from: first) { bytes, route in
-      guard case .relay(let number) = route.kind, numbers.contains(number) else { return false }
-      datagrams.append((route, [UInt8](copying: bytes)))
+    batch.remove(from: first) { bytes, entry in
+      guard case .relay(let number) = entry.route.kind, numbers.contains(number) else { return false }
+      datagrams.append((entry.route, [UInt8](copying: bytes)))
       return true
     }
     for index in allocations.indices {

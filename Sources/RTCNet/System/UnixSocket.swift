@@ -13,9 +13,8 @@ package struct UnixSocket: Hashable, Sendable {
   package init(path: String) { self.path = path }
 
   /// Connects to the program that listens at the path.
-  /// - Parameter removesDead: whether a socket that a dead program left there is removed.
   /// - Returns: nil when nobody listens.
-  package func connect(removesDead: Bool) throws(UnixSocketError) -> Int32? {
+  package func connect() throws(UnixSocketError) -> Int32? {
     let socket = try open()
     // The limit of sending holds for connecting too.
     var limit = timeval(tv_sec: Self.patience, tv_usec: 0)
@@ -24,8 +23,7 @@ package struct UnixSocket: Hashable, Sendable {
     let reason = errno
     close(socket)
     switch reason {
-    case ECONNREFUSED: if removesDead { removeIfSocket() }
-    case ENOENT: break
+    case ECONNREFUSED, ENOENT: break
     case EAGAIN:
       throw UnixSocketError(.unavailable, "The program that listens at \(path) does not accept connections.")
     default: throw refusal("connected to", reason)

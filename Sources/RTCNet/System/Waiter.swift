@@ -21,7 +21,7 @@ package final class Waiter: @unchecked Sendable {
     }
   }
 
-  /// Some thread sleeps now.
+  /// Whether a thread sleeps now, for tests.
   package var isAsleep: Bool { condition.withLock { sleepsUntil != nil } }
 
   /// Wakes the sleeper, or makes its next wait return at once.

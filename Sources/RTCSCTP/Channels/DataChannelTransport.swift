@@ -181,7 +181,7 @@ package struct DataChannelTransport: ~Copyable {
   package func bufferedAmount(of handle: DataChannelHandle) -> Int {
     channels[handle]?.stream.map { association.bufferedAmount(of: $0) } ?? 0
   }
-  /// Packets of the peer that broke a rule of SCTP, or were none.
+  /// The number of received packets that are invalid in SCTP, for tests.
   package var brokenPackets: Int { association.violations }
   /// The fragments and messages that were looked at to put messages together, for tests.
   package var reassemblySteps: Int { association.reassembly.steps }

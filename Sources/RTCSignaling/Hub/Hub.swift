@@ -55,7 +55,7 @@ package struct Hub: Sendable {
     var expiry: Timestamp
   }
 
-  enum Wake {
+  enum Wake: DeadlineKey {
     case connection(HubConnectionID)
     case peer(String)
     case held(String)
@@ -105,7 +105,7 @@ package struct Hub: Sendable {
   }
 
   /// When `handle(.deadline, …)` is wanted; nil: not before something else happens.
-  package var deadline: Timestamp? { wakes.first }
+  package var deadline: Timestamp? { wakes.count > 0 ? wakes.earliest : nil }
 
   /// Numbers for `/metrics`.
   package var counters: HubCounters {

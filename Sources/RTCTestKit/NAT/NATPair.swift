@@ -74,7 +74,8 @@ package final class NATPair {
     for side in Self.sides {
       host(side).taker = { [unowned self] bytes, route in
         var bytes = bytes
-        step(side, .datagram(bytes.mutableSpan, route))
+        let kind = PacketKind(bytes.span)
+        step(side, .datagram(bytes.mutableSpan, kind, route))
       }
       host(side).candidatesChanged = { [unowned self] in tellCandidates(side) }
     }

@@ -39,8 +39,6 @@ public struct STUNAttributeType: Hashable, Sendable, BitwiseCopyable {
   public static let requestedAddressFamily = STUNAttributeType(0x0017)
   /// REQUESTED-TRANSPORT (RFC 8656 §18.7).
   public static let requestedTransport = STUNAttributeType(0x0019)
-  /// DONT-FRAGMENT (RFC 8656 §18.8).
-  public static let dontFragment = STUNAttributeType(0x001A)
   /// MESSAGE-INTEGRITY-SHA256 (RFC 8489 §14.6).
   public static let messageIntegritySHA256 = STUNAttributeType(0x001C)
   /// XOR-MAPPED-ADDRESS (RFC 8489 §14.2).

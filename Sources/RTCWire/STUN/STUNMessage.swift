@@ -50,11 +50,6 @@ public struct STUNMessage: ~Escapable {
     return datagram[4] == 0x21 && datagram[5] == 0x12 && datagram[6] == 0xA4 && datagram[7] == 0x42
   }
 
-  /// Whether a datagram that looks like STUN is a request, not an indication or a response (RFC 8489 §5).
-  public static func isRequest(_ datagram: Span<UInt8>) -> Bool {
-    isLikely(datagram) && datagram[0] & 1 == 0 && datagram[1] & 0x10 == 0
-  }
-
   /// The attributes that count, in order, without MESSAGE-INTEGRITY and FINGERPRINT.
   public var attributes: STUNAttributeCursor {
     @_lifetime(copy self)

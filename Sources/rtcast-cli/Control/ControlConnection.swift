@@ -24,7 +24,7 @@ struct ControlConnection: ~Copyable {
 
   private static func connect(to place: ControlPath) throws(CastFailure) -> Int32 {
     let found: Int32?
-    do throws(UnixSocketError) { found = try place.socket.connect(removesDead: false) } catch {
+    do throws(UnixSocketError) { found = try place.socket.connect() } catch {
       throw CastFailure(error)
     }
     guard let found else {

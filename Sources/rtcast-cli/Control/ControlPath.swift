@@ -41,7 +41,7 @@ package struct ControlPath: Hashable, Sendable {
 
   /// Whether a program listens there.
   var isLive: Bool {
-    guard let found = try? socket.connect(removesDead: false) else { return false }
+    guard let found = try? socket.connect() else { return false }
     close(found)
     return true
   }

@@ -96,7 +96,8 @@ import Testing
       var bytes = datagram
       let route = Route(local: other.address, remote: side.address)
       var span = bytes.mutableSpan
-      let content = other.transport.receive(&span, route: route, now: now, into: &other.batch, events: &other.events)
+      let content = other.transport.receive(
+        &span, PacketKind(datagram.span), route: route, now: now, into: &other.batch, events: &other.events)
       switch content {
       case .rtp(let count), .rtcp(let count): other.received.append(Array(bytes.prefix(count)))
       case nil: break
@@ -158,7 +159,7 @@ import Testing
     let route = Route(local: offerer.address, remote: answerer.address)
     var span = packet.mutableSpan
     let content = offerer.transport.receive(
-      &span, route: route, now: start, into: &offerer.batch, events: &offerer.events)
+      &span, .rtp, route: route, now: start, into: &offerer.batch, events: &offerer.events)
     #expect(content == nil && offerer.drops[.noKeys] == 1)
   }
 

@@ -68,7 +68,7 @@ import Testing
     pair.sender.source = source
     pair.run(for: .seconds(2))
     let sizes = pair.departures.filter { $0.kind == .rtp }.map(\.bytes.count)
-    #expect(sizes.max()! <= VideoSendStream.maximumPacketSize && sizes.max()! > 900)
+    #expect(sizes.max()! <= VideoPacketHeaders.maximumPacketSize && sizes.max()! > 900)
   }
 
   @Test(arguments: VideoCodec.allCases) func `the last packet of a picture, lost before a pause, comes again unasked`(

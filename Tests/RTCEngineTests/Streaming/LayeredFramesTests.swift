@@ -9,29 +9,32 @@ import Testing
 @Suite struct LayeredFramesTests {
   private let now = Timestamp.zero + .seconds(1)
 
-  private func stream(_ codec: VideoCodec = .vp8) -> VideoSendStream {
-    VideoSendStream(
+  private func sender(_ codec: VideoCodec = .vp8) -> VideoSender {
+    var sender = VideoSender(
       identity: SendStreamIdentity(
         ssrc: SSRC(1), rtxSSRC: SSRC(2), fecSSRC: SSRC(3), cname: "c", firstSequenceNumber: SequenceNumber(1),
-        timestampOffset: RTPTimestamp(0), firstPictureID: 0),
-      format: SendStreamFormat(
+        timestampOffset: RTPTimestamp(0), firstPictureID: 0), track: nil)
+    sender.agree(
+      on: SendStreamFormat(
         mid: nil, codecs: [(VideoPayloadFormat(codec: codec), CodecPayloadTypes(media: PayloadType(96), rtx: nil))],
         extensionMap: RTPHeaderExtensionMap()))
+    _ = sender.updateSending(isSecured: true)
+    return sender
   }
 
   /// Whether frames with these numbers and references, behind key frame 0, are sent.
   private func sent(_ frames: [(number: UInt64, references: FrameReferences)]) -> [Bool] {
-    var stream = stream()
+    var sender = sender()
     var source = SyntheticVideo()
     var key = source.next(now)
     (key.isKeyFrame, key.number) = (true, 0)
-    _ = stream.enqueue(key, now: now, rate: .megabitsPerSecond(10))
+    _ = sender.send(key, now: now, rate: .megabitsPerSecond(10), roundTrip: .zero)
     return frames.map { number, references in
       var frame = source.next(now)
       (frame.isKeyFrame, frame.number, frame.references) = (false, number, references)
-      let before = stream.statistics.framesSkipped
-      _ = stream.enqueue(frame, now: now, rate: .megabitsPerSecond(10))
-      return stream.statistics.framesSkipped == before
+      let before = sender.statistics.framesSkipped
+      _ = sender.send(frame, now: now, rate: .megabitsPerSecond(10), roundTrip: .zero)
+      return sender.statistics.framesSkipped == before
     }
   }
 
@@ -52,11 +55,11 @@ import Testing
   }
 
   @Test func `a viewer whose queue is long does without the upper layer and needs no key frame`() {
-    var stream = stream()
+    var sender = sender()
     var source = SyntheticVideo()
     var key = source.next(now)
     (key.isKeyFrame, key.number, key.references) = (true, 0, .frames([]))
-    _ = stream.enqueue(key, now: now, rate: .megabitsPerSecond(10))
+    _ = sender.send(key, now: now, rate: .megabitsPerSecond(10), roundTrip: .zero)
     // What waits takes 0.2 s at this rate.
     let rate = BitRate.kilobitsPerSecond(400)
     var skipped: [UInt64] = []
@@ -66,17 +69,17 @@ import Testing
       frame.data = [UInt8](repeating: 7, count: 2_500)
       frame.references = .frames([number <= 2 ? 0 : (number - 1) / 2 * 2])
       frame.layer.temporal = number % 2 == 1 ? 1 : 0
-      let before = stream.statistics.framesSkipped
-      let isQueued = stream.enqueue(frame, now: now, rate: rate)
-      #expect(isQueued)
-      if stream.statistics.framesSkipped > before { skipped.append(number) }
+      let before = sender.statistics.framesSkipped
+      let needsKeyFrame = sender.send(frame, now: now, rate: rate, roundTrip: .zero)
+      #expect(!needsKeyFrame)
+      if sender.statistics.framesSkipped > before { skipped.append(number) }
     }
     #expect(skipped.count >= 3 && skipped.allSatisfy { $0 % 2 == 1 }, "\(skipped)")
-    #expect(!stream.needsKeyFrame)
+    #expect(!sender.needsKeyFrame)
   }
 
   @Test func `packets of layered VP9 say what each frame needs of those that were sent`() throws {
-    var stream = stream(.vp9)
+    var sender = sender(.vp9)
     var source = SyntheticVideo()
     source.codec = .vp9
     var descriptors: [VP9PayloadDescriptor] = []
@@ -89,9 +92,9 @@ import Testing
       (frame.isKeyFrame, frame.number, frame.references) = (number == 0, number, .frames(references))
       frame.layer.temporal = layer
       frame.data = [UInt8](repeating: 7, count: 100)
-      let isQueued = stream.enqueue(frame, now: now, rate: .megabitsPerSecond(10))
-      #expect(isQueued)
-      let descriptor = nextDescriptor(&stream)
+      let needsKeyFrame = sender.send(frame, now: now, rate: .megabitsPerSecond(10), roundTrip: .zero)
+      #expect(!needsKeyFrame)
+      let descriptor = nextDescriptor(&sender)
       descriptors.append(try #require(descriptor))
     }
     #expect(descriptors.map { Array($0.references) } == [[], [1], [2], [1], [1], [2], [1]])
@@ -101,11 +104,11 @@ import Testing
         && descriptors.map(\.startsKeyFrame) == [true] + Array(repeating: false, count: 6))
   }
 
-  private func nextDescriptor(_ stream: inout VideoSendStream) -> VP9PayloadDescriptor? {
+  private func nextDescriptor(_ sender: inout VideoSender) -> VP9PayloadDescriptor? {
     var datagram = [UInt8](repeating: 0, count: 1_500)
     var span = datagram.mutableSpan
     let moment = DepartureFields(now: now, transportNumber: TransportSequenceNumber(1))
-    guard case .written(let count, _, _)? = stream.writeNext(into: &span, at: moment),
+    guard case .written(let count, _, _)? = sender.writeUnprotected(into: &span, at: moment),
       let header = RTPHeader(parsing: datagram.span.extracting(0..<count))
     else { return nil }
     var reader = ByteReader(datagram.span.extracting(header.payload))

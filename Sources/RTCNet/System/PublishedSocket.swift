@@ -1,21 +1,22 @@
 import Glibc
-import RTCNet
 
 /// Puts a listening socket at a path, exactly one of several programs that try at the same time.
 ///
 /// The socket listens under another name before it gets its own by `link`, which fails if the name is taken. So a socket at
 /// the path that refuses connections belongs to a dead program, never to one that is just starting.
-struct PublishedSocket {
-  let listener: Int32
+package struct PublishedSocket {
+  /// The descriptor of the listening socket.
+  package let listener: Int32
   /// The identity of the socket at the path. It was read under the other name: at the path, another program may look at
   /// the socket at that moment, and move it aside for that.
-  let file: UnixSocket.File?
+  package let file: UnixSocket.File?
 
   /// The number of attempts while other programs come and go at the path.
   private static let mostAttempts = 20
 
+  /// Makes a socket that listens at the path, in place of the socket of a dead program.
   /// - Returns: the listening socket; nil when another program listens at the path.
-  static func listen(at socket: UnixSocket, backlog: Int32) throws(UnixSocketError) -> PublishedSocket? {
+  package static func listen(at socket: UnixSocket, backlog: Int32) throws(UnixSocketError) -> PublishedSocket? {
     if try isTaken(socket) { return nil }
     let draft = UnixSocket(path: besides(socket.path, "new"))
     let listener: Int32
@@ -27,7 +28,7 @@ struct PublishedSocket {
     defer { draft.removeIfSocket() }
     do throws(UnixSocketError) {
       for _ in 0..<mostAttempts {
-        if link(draft.path, socket.path) == 0 { return published }
+        if unsafe link(draft.path, socket.path) == 0 { return published }
         guard errno == EEXIST else { throw refusal(socket, errno) }
         if try isTaken(socket) {
           close(listener)
@@ -45,7 +46,7 @@ struct PublishedSocket {
   /// Whether a program listens at the path. The socket of a dead one is removed.
   private static func isTaken(_ socket: UnixSocket) throws(UnixSocketError) -> Bool {
     let before = identity(of: socket.path)
-    if let other = try socket.connect(removesDead: false) {
+    if let other = try socket.connect() {
       close(other)
       return true
     }
@@ -57,9 +58,9 @@ struct PublishedSocket {
     }
     // Another program may have replaced it meanwhile. What is moved can be looked at in peace.
     let aside = besides(socket.path, "old")
-    guard rename(socket.path, aside) == 0 else { return false }
-    if identity(of: aside) != before { _ = link(aside, socket.path) }
-    unlink(aside)
+    guard unsafe rename(socket.path, aside) == 0 else { return false }
+    if identity(of: aside) != before { _ = unsafe link(aside, socket.path) }
+    unsafe unlink(aside)
     return false
   }
 
@@ -73,7 +74,7 @@ struct PublishedSocket {
 
   private static func identity(of path: String) -> Identity? {
     var status = stat()
-    guard lstat(path, &status) == 0 else { return nil }
+    guard unsafe lstat(path, &status) == 0 else { return nil }
     let made = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
     return Identity(
       device: UInt64(status.st_dev), number: UInt64(status.st_ino), made: made,
@@ -89,6 +90,6 @@ struct PublishedSocket {
   private static func refusal(_ socket: UnixSocket, _ code: Int32) -> UnixSocketError {
     UnixSocketError(
       code == EACCES || code == EPERM ? .notPermitted : .unavailable,
-      "The socket \(socket.path) cannot be made: \(String(cString: strerror(code))).")
+      "The socket \(socket.path) cannot be made: \(unsafe String(cString: strerror(code))).")
   }
 }

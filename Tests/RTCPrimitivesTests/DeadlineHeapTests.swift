@@ -1,4 +1,3 @@
-import RTCPeer
 import RTCPrimitives
 import Testing
 
@@ -33,6 +32,17 @@ import Testing
     #expect(taken.allSatisfy { $0.heapIndex == nil })
     #expect(heap.count == expected.count - due.count)
     #expect(heap.earliest == expected.values.filter { $0 > at(250) }.min() ?? .distantFuture)
+  }
+
+  private enum Wake: DeadlineKey, Equatable { case after(Int) }
+
+  @Test func `a key that is no holder may have several deadlines`() {
+    var heap = DeadlineHeap<Wake>()
+    for n in [7, 3, 9, 3, 1] { heap.insert(.after(n), at: at(n)) }
+    var taken: [Wake] = []
+    while let key = heap.popDue(at(7)) { taken.append(key) }
+    #expect(taken == [.after(1), .after(3), .after(3), .after(7)])
+    #expect(heap.count == 1 && heap.earliest == at(9))
   }
 
   @Test func `what is taken out twice or was never in changes nothing`() {
