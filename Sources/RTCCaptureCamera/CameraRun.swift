@@ -1,6 +1,6 @@
 import RTCMedia
 import RTCNet
-import RTCPrimitives
+package import RTCPrimitives
 import Synchronization
 
 /// The requests of a camera's users to its thread, and the thread's results.
@@ -239,5 +239,24 @@ struct CameraRun {
       undecodable = 0
       show(buffer, colorSpace, at: time, wanted)
     }
+  }
+}
+
+/// When a camera's key frames come, judged by the last two.
+package struct KeyFramePace: Sendable {
+  private var last: Timestamp?
+  private var interval: TimeDelta?
+
+  package init() {}
+
+  package mutating func note(_ time: Timestamp) {
+    interval = last.map { time - $0 }
+    last = time
+  }
+
+  /// Nil while unknown: before the second, and when the next is late by half of the interval.
+  package func timeToNext(_ now: Timestamp) -> TimeDelta? {
+    guard let last, let interval, now - last < interval * 3 / 2 else { return nil }
+    return max(.zero, last + interval - now)
   }
 }

@@ -1,4 +1,5 @@
 import RTCPrimitives
+import RTCWire
 
 /// RFC 8445 §6.1.2.6. No pair is ever frozen: there is one component, and `Checklist.nextToCheck` sees to it that no sort of
 /// pairs holds up another.
@@ -51,5 +52,30 @@ struct CandidatePair {
   static func priority(local: UInt32, remote: UInt32, role: ICERole) -> UInt64 {
     let (g, d) = role == .controlling ? (local, remote) : (remote, local)
     return UInt64(min(g, d)) << 32 + UInt64(max(g, d)) << 1 + (g > d ? 1 : 0)
+  }
+}
+
+/// The kind of a pair of candidates. Pairs of each kind are checked in turns (`Checklist`), and counted together if
+/// none worked.
+package enum CandidatePairKind: Int, CaseIterable, Hashable, Sendable {
+  /// Straight from host to host.
+  case host
+  /// Through a NAT on either side.
+  case reflexive
+  /// Through a TURN server on either side, or on both.
+  case relay
+  /// Over a TCP connection (RFC 6544).
+  case tcp
+
+  init(local: ICECandidate, remote: ICECandidate) {
+    if local.tcpType != nil {
+      self = .tcp
+    } else if local.kind == .relayed || remote.kind == .relayed {
+      self = .relay
+    } else if local.kind == .host, remote.kind == .host {
+      self = .host
+    } else {
+      self = .reflexive
+    }
   }
 }

@@ -143,3 +143,28 @@ public enum VideoEncoderError: Error, Hashable, Sendable {
   /// The codec library refused; its status code and its own words.
   case library(status: Int, message: String)
 }
+
+/// How finely colours are sampled.
+public enum ChromaSampling: Hashable, Sendable, CaseIterable {
+  /// One sample for four pixels (4:2:0).
+  case quarter
+  /// One for each pixel (4:4:4).
+  case full
+
+  /// `420` or `444`, as settings name it.
+  public var name: String {
+    switch self {
+    case .quarter: "420"
+    case .full: "444"
+    }
+  }
+}
+
+/// How a stream can be had in parts (W3C Scalable Video Coding).
+public enum ScalabilityMode: String, Hashable, Sendable, CaseIterable {
+  /// One layer: every frame is needed.
+  case l1t1 = "L1T1"
+  /// Two temporal layers: of a movement every other frame is needed by none, so that a viewer or a forwarding server may do
+  /// without.
+  case l1t2 = "L1T2"
+}

@@ -1,5 +1,5 @@
 import RTCEngine
-import RTCPrimitives
+package import RTCPrimitives
 
 /// Finds the session of a datagram that does not name one, where many sessions share a port: DTLS, media and reports
 /// are identified by their source address.
@@ -73,4 +73,12 @@ package struct RouteTable<Session: AnyObject & Hashable> {
     for remote in written { writers[remote] = nil }
     return Set(owned).union(written)
   }
+}
+
+/// The address of a remote peer and the carrier of its datagrams; both together distinguish its datagrams from others'.
+package struct RemoteEnd: Hashable {
+  package var address: SocketAddress
+  package var kind: Route.Kind
+
+  package init(_ route: Route) { (address, kind) = (route.remote, route.kind) }
 }

@@ -275,12 +275,11 @@ import Testing
     var loop = try VP9Loop(bounded)
     ColouredPage(size: size).draw(into: loop.encoder.picture)
     let first = try #require(try loop.encode(changed: nil))
-    // libvpx's 31 to 37 of 63, in the bitstream's scale.
-    #expect(120...156 ~= first.quantizer)
+    #expect(31...37 ~= first.quantizer)
     loop.now += .seconds(Int64(3))
     while let due = loop.encoder.refinementTime(now: loop.now) {
       loop.now = max(due, loop.now + .milliseconds(1))
-      if let frame = try loop.refine() { #expect(120...156 ~= frame.quantizer) }
+      if let frame = try loop.refine() { #expect(31...37 ~= frame.quantizer) }
     }
   }
 
@@ -298,35 +297,6 @@ import Testing
     #expect(due >= loop.now + .milliseconds(300))
     _ = try loop.rest(for: .seconds(Int64(3)))
     #expect(page.luma(try #require(loop.shown)) >= 47)
-  }
-
-  @Test func `while the next picture is announced, hardly anything is refined but what rests`() throws {
-    func play(isAnnounced: Bool) throws -> (frames: Int, luma: Double) {
-      var page = ColouredPage(size: size)
-      var wanted = settings(.quarter, .megabitsPerSecond(2))
-      wanted.maxFrameRate = 5
-      var loop = try VP9Loop(wanted)
-      page.draw(into: loop.encoder.picture)
-      _ = try loop.encode(changed: nil)
-      var frames = 0
-      for step in 0..<20 {
-        let next = loop.now + .milliseconds(200)
-        if isAnnounced { loop.encoder.setNextPicture(by: next + .milliseconds(10)) }
-        let rect = PixelRect(x: 64, y: 64, width: 448, height: 192)
-        page.write(in: rect)
-        page.draw(into: loop.encoder.picture)
-        if try loop.encode(changed: [rect]) != nil, step >= 10 { frames += 1 }
-        while let due = loop.encoder.refinementTime(now: loop.now), due < next {
-          loop.now = max(due, loop.now + .milliseconds(1))
-          if try loop.refine() != nil, step >= 10 { frames += 1 }
-        }
-        loop.now = next
-      }
-      return (frames, page.luma(try #require(loop.shown), in: PixelRect(x: 0, y: 300, width: 600, height: 56)))
-    }
-    let (told, untold) = (try play(isAnnounced: true), try play(isAnnounced: false))
-    #expect(told.frames <= 15 && told.frames < untold.frames, "\(told.frames), \(untold.frames) frames")
-    #expect(told.luma >= untold.luma - 0.1, "\(told.luma) dB, \(untold.luma) dB")
   }
 
   @Test func `frames that do not fit and sizes beyond 16k are refused`() throws {

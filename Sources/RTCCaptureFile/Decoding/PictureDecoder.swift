@@ -1,7 +1,7 @@
 internal import CFFmpeg
 internal import RTCCodecFFmpeg
 internal import RTCMedia
-internal import RTCPrimitives
+package import RTCPrimitives
 
 /// Decodes a stream of pictures and decides which of them are shown, and when. Used by one thread.
 final class PictureDecoder {
@@ -161,4 +161,28 @@ final class PictureDecoder {
     }
     return side.pointee.data.withMemoryRebound(to: Int32.self, capacity: 9) { PictureOrientation(displayMatrix: $0) }
   }
+}
+
+/// Which pictures are wanted of a decoder.
+package struct PictureWish: Hashable, Sendable {
+  /// Pictures that are over by then are not shown.
+  package var floor: TimeDelta
+  /// Pictures come no faster than this; nil: as fast as they are.
+  package var interval: TimeDelta?
+  /// There is more to decode than time.
+  package var isLate: Bool
+
+  package init(floor: TimeDelta, interval: TimeDelta?, isLate: Bool) {
+    (self.floor, self.interval, self.isLate) = (floor, interval, isLate)
+  }
+}
+
+/// The output of a picture decoder.
+struct DecodedPictures {
+  /// The pictures to show, in order.
+  var items: [PictureItem] = []
+  /// The number of frames that the decoder produced, shown or not.
+  var made = 0
+  /// The media time of the newest of these frames.
+  var newest: TimeDelta?
 }

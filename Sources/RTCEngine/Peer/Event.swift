@@ -71,3 +71,25 @@ public struct SenderClock: Hashable, Sendable {
     self.rtpTime = rtpTime
   }
 }
+
+/// How the way to the remote peer is, beside the peer's state.
+public enum Connectivity: Hashable, Sendable {
+  /// Checks are answered.
+  case good
+  /// Nothing has arrived for some seconds, or the system refuses to send: an ICE restart may help.
+  case silent
+  /// Consent is over (RFC 7675): nothing but an ICE restart helps.
+  case lost
+}
+
+/// Why a remote peer needs a key frame.
+package enum KeyFrameReason: String, Hashable, Sendable {
+  /// The viewer has no picture yet, or the format changes.
+  case begin
+  /// The viewer asked for it (PLI, FIR).
+  case request
+  /// Frames were left out because its network did not keep up; what waited has left by now.
+  case backlog
+  /// Too much was lost: repair would take longer than a key frame.
+  case loss
+}

@@ -126,3 +126,43 @@ public struct StreamStatistics: Sendable {
     public var audioLevel: Double?
   }
 }
+
+/// Totals of one outgoing audio, and the listener's last report.
+public struct AudioSendStatistics: Sendable {
+  /// RTP packets sent.
+  public var packetsSent: UInt64 = 0
+  /// RTP payload bytes, as sender reports count them (RFC 3550 §6.4.1).
+  public var payloadBytesSent: UInt64 = 0
+  /// Bytes of whole datagrams.
+  public var bytesSent: UInt64 = 0
+  /// Packets with a copy of the one before (RFC 2198).
+  public var redundantPacketsSent: UInt64 = 0
+  /// Frames left out because they are empty or larger than a packet may be.
+  public var framesUnfit: UInt64 = 0
+  /// The listener's last report: fraction lost 0…1, jitter in units of 1/48 000 s.
+  public var fractionLost = 0.0
+  /// Interarrival jitter by the listener's last report, in units of 1/48 000 s (RFC 3550 §6.4.1).
+  public var jitter: UInt32 = 0
+
+  /// Zero totals.
+  public init() {}
+}
+
+/// Why a viewer is on its rung of a track that has two: the main rung, or the side rung, whose rate is smaller and whose
+/// key frames are its own.
+public enum RungReason: String, Hashable, Sendable, CaseIterable {
+  /// The viewer is on the main rung: its bandwidth suffices.
+  case main
+  /// It joined while others had a picture of the main rung, and changes at its next key frame.
+  case joined
+  /// It asked for a key frame (PLI, FIR).
+  case request
+  /// It lost more packets than can be repaired in time.
+  case loss
+  /// Frames were left out because its network did not keep up.
+  case backlog
+  /// Its bandwidth is less than the main rung needs.
+  case slow
+  /// It cannot decode the main rung's format.
+  case codec
+}

@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import RTCPrimitives
+package import RTCPrimitives
 
 /// One non-blocking UDP socket of one IP version, with its memory for batches. Owned by one thread.
 final class UDPSocket {
@@ -182,4 +182,12 @@ extension NetCounters {
     sentBytes += run.byteCount
     if run.count > 1 { segmentedDatagrams += run.count }
   }
+}
+
+/// A route by which the kernel would not send: there is no way, the source address is gone, a firewall forbids it.
+package struct SendRefusal: Hashable, Sendable {
+  /// The route of the datagram.
+  package let route: Route
+  /// The kernel's error number, such as `ENETUNREACH`.
+  package let errno: Int32
 }

@@ -1,4 +1,4 @@
-import RTCPrimitives
+package import RTCPrimitives
 import Synchronization
 
 /// Access control of a server: decides which rights a request or a registration at the hub has.
@@ -202,5 +202,63 @@ public final class AccessGate: Sendable {
       if state.ledger != before { state.keep(state.ledger) }
       return result
     }
+  }
+}
+
+/// The credential by which a client was admitted.
+package enum AccessGrant: Sendable, Hashable {
+  /// The server is open.
+  case everybody
+  /// The server's own secret: every right.
+  case owner
+  /// The token of that one name at the hub.
+  case peer(String)
+  /// A link that the owner signed.
+  case link(SignedLink)
+
+  /// Nil if the client came without a signed link.
+  package var link: SignedLink? { if case .link(let link) = self { link } else { nil } }
+}
+
+/// A right at a server. The owner's secret gives all rights; a signed link gives one.
+public enum AccessRight: String, Sendable, CaseIterable {
+  /// The right to see a cast, or a stream at a hub (WHEP).
+  case watch
+  /// Send a stream to a hub (WHIP).
+  case publish
+  /// Take a name at a hub: call, be called, enter rooms.
+  case call
+  /// Read the figures: `/metrics`, and the details of `/health`.
+  case metrics
+
+  /// The letter in a signed link.
+  var letter: Character { rawValue.first ?? "-" }
+
+  init?(letter: some StringProtocol) {
+    guard let right = Self.allCases.first(where: { String($0.letter) == letter }) else { return nil }
+    self = right
+  }
+
+  /// The end of "This link is for …".
+  var gerund: String {
+    switch self {
+    case .watch: "watching"
+    case .publish: "publishing"
+    case .call: "calling"
+    case .metrics: "reading figures"
+    }
+  }
+}
+
+/// The two clocks that access goes by.
+package struct AccessTime: Sendable, Hashable {
+  /// Seconds since 1970: for the ends of links.
+  package var unix: Int64
+  /// Monotonic time, for rate limits.
+  package var monotonic: Timestamp
+
+  package init(unix: Int64, monotonic: Timestamp) {
+    self.unix = unix
+    self.monotonic = monotonic
   }
 }

@@ -48,3 +48,40 @@ extension AccessToken: CustomStringConvertible {
   /// Never the secret itself, so that it cannot reach a log by accident.
   public var description: String { "AccessToken(…)" }
 }
+
+/// The fragment of a link, after the `#`. Browsers do not send it to servers.
+public struct LinkFragment: Sendable, Hashable {
+  /// The secret, or a token signed with it.
+  public var token: String?
+
+  /// Reads `token=…&…`, or a bare token.
+  public init(_ text: some StringProtocol) {
+    let pairs = text.split(separator: "&")
+    if let pair = pairs.first(where: { $0.hasPrefix("token=") }) {
+      token = PercentEncoding.decode(pair.dropFirst(6))
+    } else if !text.isEmpty, !text.contains("=") {
+      token = PercentEncoding.decode(text)
+    }
+  }
+
+  /// A name as it stands in an address.
+  public static func encoded(_ name: String) -> String { PercentEncoding.encode(name) }
+
+  /// A link without its fragment, and what stood there.
+  public static func split(_ link: String) -> (address: String, fragment: LinkFragment) {
+    guard let mark = link.firstIndex(of: "#") else { return (link, LinkFragment("")) }
+    return (String(link[..<mark]), LinkFragment(link[link.index(after: mark)...]))
+  }
+}
+
+/// Secrets are compared here and nowhere else.
+enum Secret {
+  /// Compares a credential with the secret. The time depends on the length of the credential, not on the number of
+  /// matching bytes.
+  static func matches(_ shown: String, _ secret: [UInt8]) -> Bool {
+    guard !secret.isEmpty else { return false }
+    var difference = UInt(bitPattern: shown.utf8.count ^ secret.count)
+    for (index, byte) in shown.utf8.enumerated() { difference |= UInt(byte ^ secret[index % secret.count]) }
+    return difference == 0
+  }
+}

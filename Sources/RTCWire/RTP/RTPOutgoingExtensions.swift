@@ -1,4 +1,4 @@
-import RTCPrimitives
+public import RTCPrimitives
 
 /// The header extensions of one packet to be sent. Values that are nil, or without an identifier in the map, are left
 /// out. Trivial to copy; writing allocates nothing.
@@ -129,4 +129,50 @@ extension ByteWriter {
       write(id << 4 | UInt8(size - 1))
     }
   }
+}
+
+/// The number of a packet among all packets of a transport, for congestion control: the transport-wide-cc header
+/// extension (draft-holmer-rmcat-transport-wide-cc-extensions-01 §2): 16 bits in network order.
+public struct TransportSequenceNumber: SerialNumber {
+  /// The length of the element's data in bytes, as it is written.
+  public static let size = 2
+  /// Stands where the real number is patched in later.
+  public static let placeholder = TransportSequenceNumber(0)
+
+  /// The 16 bits on the wire.
+  public let value: UInt16
+  /// The number with these 16 bits.
+  public init(_ value: UInt16) { self.value = value }
+
+  /// The data of a header extension element. Four bytes are accepted too: version 02 of the extension
+  /// appends a feedback request, which is not looked at.
+  public init?(parsing data: Span<UInt8>) {
+    guard data.count == Self.size || data.count == Self.size + 2 else { return nil }
+    value = data.networkOrder16(at: 0)
+  }
+
+  /// Writes the element's data, two bytes.
+  @_lifetime(writer: copy writer)
+  public func write(into writer: inout ByteWriter) { writer.write(value) }
+}
+
+/// The content of a video: the video-content-type header extension
+/// (webrtc.org/experiments/rtp-hdrext/video-content-type). One byte; only its lowest bit has a meaning today.
+public enum VideoContentType: UInt8, Hashable, Sendable, BitwiseCopyable {
+  case unspecified = 0
+  /// A screen: the viewer should prefer sharpness and low delay.
+  case screenshare = 1
+
+  /// The length of the element's data in bytes.
+  public static let size = 1
+
+  /// The data of a header extension element; nil unless they are one byte. Bits formerly used are ignored.
+  public init?(parsing data: Span<UInt8>) {
+    guard data.count == Self.size else { return nil }
+    self = data[0] & 1 == 1 ? .screenshare : .unspecified
+  }
+
+  /// Writes the element's data, one byte.
+  @_lifetime(writer: copy writer)
+  public func write(into writer: inout ByteWriter) { writer.write(rawValue) }
 }

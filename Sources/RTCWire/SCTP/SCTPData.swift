@@ -112,3 +112,21 @@ public struct SCTPData: Hashable, Sendable, BitwiseCopyable {
     writer.write(repeating: 0, count: -payload.count & 3)
   }
 }
+
+/// A pair of SCTP streams with the same number, one in each direction, which carries a data channel.
+public struct StreamID: Hashable, Sendable, BitwiseCopyable {
+  /// The streams' number, 0…65,534, as SCTP negotiates at most 65,535 streams.
+  public var value: UInt16
+  /// The streams with this number; nothing is checked.
+  @inlinable
+  public init(_ value: UInt16) { self.value = value }
+}
+
+/// Transmission sequence number: counts the DATA and I-DATA chunks of one direction (RFC 9260 §1.6), 32 bits.
+public struct TSN: SerialNumber {
+  /// The 32 bits on the wire.
+  public var value: UInt32
+  /// The transmission sequence number with these 32 bits.
+  @inlinable
+  public init(_ value: UInt32) { self.value = value }
+}

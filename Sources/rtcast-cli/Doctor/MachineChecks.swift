@@ -1,4 +1,5 @@
 import Glibc
+import RTCCodecFFmpeg
 
 /// Processor and memory.
 enum MachineChecks {
@@ -25,5 +26,21 @@ enum MachineChecks {
   private static func kibibytes(_ name: String) -> Int64? {
     ProcFile.text("/proc/meminfo")?.split(separator: "\n").first { $0.hasPrefix(name) }
       .flatMap { $0.split(separator: " ").dropFirst().first }.flatMap { Int64($0) }
+  }
+}
+
+/// FFmpeg's libraries, which are loaded when they are first needed.
+enum FileChecks {
+  static func run() -> [Check] {
+    guard let missing = FFmpegLibraries.missing else {
+      return [.works("FFmpeg", "files are played, casts recorded, and received H.264 is decoded")]
+    }
+    return [
+      .lacks(
+        "FFmpeg", "\(missing.printable): no files, no recordings, no received H.264",
+        advice:
+          "Install FFmpeg: \(Distribution.advice(for: .ffmpeg)). If it is installed, it is another version: use an rtcast "
+          + "that was built for this distribution.")
+    ]
   }
 }

@@ -1,9 +1,9 @@
 public import ArgumentParser
 import Logging
+import RTCast
 public import RTCEngine
 public import RTCMedia
 import RTCPrimitives
-import RTCast
 
 /// The options of the sent media: the same for every command that sends.
 package struct MediaOptions: ParsableArguments {
@@ -247,4 +247,31 @@ extension ChromaSampling: ExpressibleByArgument {
 
   /// The values as written on the command line.
   public static var allValueStrings: [String] { allCases.map(\.name) }
+}
+
+/// `--fps`: frames per second, 0.1 to 240.
+package struct FrameRate: CustomStringConvertible {
+  package let value: Double
+
+  static let screen = FrameRate(5)
+  static let motion = FrameRate(30)
+
+  private init(_ value: Double) { self.value = value }
+
+  package init(parsing text: String, option: String = "--fps") throws {
+    guard let value = Double(text), (0.1...240).contains(value) else {
+      throw ValidationError("\(option) takes 0.1 to 240 frames per second; 5 suits text, 30 suits motion.")
+    }
+    self.value = value
+  }
+
+  package var description: String { value == value.rounded() ? String(Int(value)) : String(value) }
+}
+
+/// A preset, and how the command line names it.
+struct NamedPreset: Sendable {
+  let name: String
+  let preset: Preset
+
+  init(_ nameOrPath: String) throws { (name, preset) = (nameOrPath, try MediaOptions.preset(nameOrPath)) }
 }

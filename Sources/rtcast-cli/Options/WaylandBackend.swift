@@ -1,6 +1,0 @@
-import ArgumentParser
-
-/// `--wayland-backend`.
-enum WaylandBackend: String, ExpressibleByArgument, CaseIterable {
-  case auto, wlr, portal, mutter
-}
