@@ -148,7 +148,7 @@ package final class AV1Context: BlockCoder {
   ///   - kept: not used: where nothing differs, libaom finds nothing to code.
   ///   - movement: not used.
   package func encode(
-    _ picture: InputPicture, quantizer: Int, keyFrame: Bool, kept: [Bool], movement: BlockMovement
+    _ picture: InputPicture, quantizer: Int, keyFrame: Bool, kept: [Bool], movement: BlockMovement, isUpper: Bool
   ) throws(VideoEncoderError) -> CodedPicture {
     let palette = !keyFrame || quantizer <= Self.coarsestPalette
     precondition(picture.size == format.size && picture.format == (format.chroma == .full ? .i444 : .i420))

@@ -220,7 +220,7 @@
     ///   - quantizer: 1 (finest) … 51; at 50 it is coded with 49.
     ///   - movement: what moves as it did in the last picture, or not at all, is found with little search.
     package func encode(
-      _ picture: InputPicture, quantizer: Int, keyFrame: Bool, kept: [Bool], movement: BlockMovement
+      _ picture: InputPicture, quantizer: Int, keyFrame: Bool, kept: [Bool], movement: BlockMovement, isUpper: Bool
     ) throws(VideoEncoderError) -> CodedPicture {
       precondition(picture.size == format.size && picture.format == (format.chroma == .full ? .i444 : .i420))
       precondition(kept.count == count && Self.scale.contains(quantizer))

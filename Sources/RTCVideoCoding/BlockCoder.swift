@@ -13,6 +13,9 @@ package protocol BlockCoder: AnyObject {
   /// The number of blocks that one refinement may code: 20–30 ms of work at 1080p.
   static var refinementPass: Int { get }
 
+  /// Whether the codec has temporal layers, for `VideoEncoderSettings.scalabilityMode`.
+  static var hasLayers: Bool { get }
+
   /// The quantisers between which the coder is to code, for `settings`.
   static func goals(_ settings: VideoEncoderSettings) -> QuantizerGoals
   /// The bytes that new content costs by quantiser, for this sampling of chroma.
@@ -33,14 +36,20 @@ package protocol BlockCoder: AnyObject {
   /// - Parameters:
   ///   - kept: the blocks in which it is as viewers have it.
   ///   - movement: where the others come from.
+  ///   - isUpper: no later picture needs this one. Always false for a codec without layers.
   func encode(
-    _ picture: InputPicture, quantizer: Int, keyFrame: Bool, kept: [Bool], movement: BlockMovement
+    _ picture: InputPicture, quantizer: Int, keyFrame: Bool, kept: [Bool], movement: BlockMovement, isUpper: Bool
   ) throws(VideoEncoderError) -> CodedPicture
 
   /// Calls `body` with each plane as the viewers' decoders have it after the last picture: its index, first sample, stride,
   /// and bytes from one sample to the next. Valid within the call alone.
   @unsafe
   func withReconstruction(_ body: (_ plane: Int, _ base: UnsafePointer<UInt8>, _ stride: Int, _ step: Int) -> Void)
+}
+
+extension BlockCoder {
+  /// No layers.
+  package static var hasLayers: Bool { false }
 }
 
 /// The movement of the blocks that a coder is to code: where in the last picture it is worth looking for them.

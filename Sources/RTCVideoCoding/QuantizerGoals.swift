@@ -17,6 +17,12 @@ package struct QuantizerGoals {
   /// The coarsest quantiser of the first picture after a large change; the picture is improved at once.
   package private(set) var coarsestFirst: Int
 
+  /// The finest quantiser of a movement. Slow steps may be finer, within `step` quantisers of a picture at rest: they
+  /// leave bits and time, and leave the viewer time to read.
+  package func finestMoving(isSlow: Bool, by step: Int) -> Int {
+    isSlow ? min(finestMoving, finest + step) : finestMoving
+  }
+
   /// Creates the goals of a codec for a content hint. If `perfect` is nil, nothing is made finer than `finest`.
   package init(
     _ finest: Int, perfect: Int?, moving: Int, readable: Int, legible: Int, coarsest: Int, first: Int

@@ -21,7 +21,7 @@
       let count = 80 * 45
       _ = try context.encode(
         input, quantizer: 20, keyFrame: true, kept: Array(repeating: false, count: count),
-        movement: .unknown)
+        movement: .unknown, isUpper: false)
       take(context, into: input)
       var random: UInt64 = 1
       for quantizer in X264Context.scale {
@@ -33,7 +33,8 @@
         }
         compose(fresh, kept, into: input)
         let before = samples(of: input)
-        _ = try context.encode(input, quantizer: quantizer, keyFrame: false, kept: kept, movement: .unknown)
+        _ = try context.encode(
+          input, quantizer: quantizer, keyFrame: false, kept: kept, movement: .unknown, isUpper: false)
         take(context, into: input)
         #expect(differing(before, samples(of: input), kept, chroma) == 0, "quantiser \(quantizer)")
       }

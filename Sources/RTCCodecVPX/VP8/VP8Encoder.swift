@@ -18,21 +18,12 @@ package final class VP8Encoder: VideoEncoder {
 
   private var context: VP8Context
   private var map: MacroblockMap
-  private var budget: BitBudget
+  private var plan: RefinementPlan
   private var model = BitModel()
-  private var limits: QuantizerLimits
-  /// The quantisers for a film in the picture, where frames matter more than sharpness.
-  private var filmLimits: QuantizerLimits
-  private var film = FilmDetector()
   private var source = EncodeJob.Source.inputPicture
   private var rotation = VideoRotation.none
   private var needsKeyFrame = true
   private var frameCount: UInt64 = 0
-  /// The time of the last attempt to refine.
-  private var lastAttempt: Timestamp?
-  /// The time until which a movement had better not be interrupted by refinement.
-  private var heldUntil = Timestamp.zero
-  private var changes: ChangeHistory
   /// The approximate quantiser of the content that a movement finds in the picture before.
   private var movingQuality = 63
   /// The time at which the newest frame was made, unless it repeats the one before: some receivers show a frame only
@@ -41,8 +32,6 @@ package final class VP8Encoder: VideoEncoder {
   /// Whether changes were left out since the last frame because earlier frames had not left: the rate is lower than
   /// expected.
   private var isHeld = false
-  /// The time by which the next picture will have come; nil while none is announced.
-  private var nextPicture: Timestamp?
   /// The time at which libvpx last searched hard for a movement and found next to nothing, as each step of it is new.
   /// Nil when it has found something since, or when the movement is over.
   private var vainSearch: Timestamp?
@@ -54,8 +43,6 @@ package final class VP8Encoder: VideoEncoder {
   /// The picture in which a picture loses its detail before it is coded; made when it is first needed.
   private var blurred: BlurredPicture?
 
-  /// A change of more macroblocks than this counts as large: a movement or a new picture, not typing.
-  private static let largeChange = 400
   /// The number of macroblocks that a refinement may code: about 8 ms of work, after which a fresh change can be
   /// served.
   private static let refinementPass = 900
@@ -65,24 +52,18 @@ package final class VP8Encoder: VideoEncoder {
   private static let leastMoved = 200
   /// The approximate bytes of a frame with vectors.
   private static let motionBytes = 700.0
-  /// The interval between refinements, so that they neither flood the receiver nor keep the processor busy. Beside a
-  /// movement it is longer, so that the movement keeps more than half of the rate.
-  private static let refinementInterval = (rest: TimeDelta.milliseconds(30), movement: TimeDelta.milliseconds(90))
-  /// The time of unsent bytes that holds back no refinement: a movement that fills the link leaves something unsent at
-  /// any time.
-  private static let movementQueue = TimeDelta.milliseconds(50)
-
+  /// The bytes that a correction of colours waits for.
+  private static let tintBytes = 1200.0
+  /// The number of quantisers by which slow steps of a movement may be coarser than a picture at rest.
+  private static let slowStep = 8
   /// The part of the rate until the next picture that a picture may take when nothing is refined between them.
   private static let lonelyPart = 0.8
-  /// The interval of pictures from which there is time for larger refinements between them, and fewer.
-  private static let leisure = TimeDelta.milliseconds(100)
-  /// The time for which few coarse macroblocks wait for more to come together, before the next picture.
-  private static let littleInterval = TimeDelta.seconds(Int64(1))
   /// The pause after a hard search in which libvpx found nothing.
   private static let searchPause = TimeDelta.seconds(Int64(3))
 
-  /// The longest time that changes may be left out while they can be coded coarsely.
-  private static let longestGap = TimeDelta.milliseconds(95)
+  private static let pace = RefinementPlan.Pace(
+    blocks: refinementPass, interval: (rest: .milliseconds(30), movement: .milliseconds(90)),
+    restingPass: .milliseconds(80), longestReadable: .milliseconds(500), movingShare: (unreadable: 0.25, coarse: 0.35))
 
   /// An encoder whose first frame is a key frame; throws `unsupportedSize` for sides outside 1…16,383 pixels.
   package init(_ settings: VideoEncoderSettings) throws(VideoEncoderError) {
@@ -90,10 +71,7 @@ package final class VP8Encoder: VideoEncoder {
     self.settings = settings
     picture = InputPicture(size: settings.size)
     map = MacroblockMap(size: settings.size)
-    budget = BitBudget(rate: settings.targetBitrate)
-    changes = ChangeHistory(maxFrameRate: settings.maxFrameRate)
-    limits = QuantizerLimits(settings)
-    filmLimits = QuantizerLimits(settings.asFilm)
+    plan = RefinementPlan(settings, Self.pace, goals: Self.goals)
   }
 
   /// Changes any setting; another size, content hint or number of threads makes the next frame a key frame.
@@ -112,24 +90,21 @@ package final class VP8Encoder: VideoEncoder {
       lastPicture = nil
     }
     settings = new
-    limits = QuantizerLimits(new)
-    filmLimits = QuantizerLimits(new.asFilm)
-    budget.setRate(new.targetBitrate)
-    changes.setMaxFrameRate(new.maxFrameRate)
+    plan.reconfigure(new, goals: Self.goals)
   }
 
   /// Sets the rate to stay within, from the next frame on.
   package func setTargetBitrate(_ rate: BitRate) {
     settings.targetBitrate = rate
-    budget.setRate(rate)
+    plan.budget.setRate(rate)
   }
 
   /// Says when all that was made before will have left: changes are left out while that is more than about 120 ms
   /// away, and nothing is refined before.
-  package func setSendQueue(drained: Timestamp) { budget.drained = drained }
+  package func setSendQueue(drained: Timestamp) { plan.budget.drained = drained }
 
   /// Says when the next picture will have come: until then only what the last pictures left alone is refined.
-  package func setNextPicture(by time: Timestamp?) { nextPicture = time }
+  package func setNextPicture(by time: Timestamp?) { plan.setNextPicture(by: time) }
 
   /// Codes what changed, as far as the bitrate allows; nil when no frame is made, then the changes come with a later
   /// one; throws `unsuitableFrame` for a frame given by reference that is not of the picture's format and size.
@@ -142,7 +117,7 @@ package final class VP8Encoder: VideoEncoder {
     source = job.source
     lastPicture?.beginPicture()
     rotation = job.rotation
-    budget.refill(now: job.now)
+    plan.budget.refill(now: job.now)
     map.markChanged(job.changed)
     weighChanges()
     if job.keyFrame || needsKeyFrame { return try encodeKeyFrame(captureTime: job.captureTime, now: job.now) }
@@ -153,143 +128,92 @@ package final class VP8Encoder: VideoEncoder {
   /// improve.
   package func refinementTime(now: Timestamp) -> Timestamp? {
     guard !needsKeyFrame else { return now }
-    map.chooseRefinable(allRests: isAtRest(now))
-    var current = budget
-    current.refill(now: now)
+    map.chooseRefinable(allRests: plan.isAtRest(now))
     let leftOut = map.changedExtent
-    let bytes: Double
     if leftOut.count > 0 {
-      let kind: BitModel.Kind = leftOut.count > Self.largeChange ? .fresh : .small
-      bytes = min(model.bytes(kind, weight: leftOut.weight, quantizer: limits.coarsest), current.capacity * 0.8)
-    } else if let stage = refinementStage(now) {
-      bytes = min(stage.bytes, passBytes(now))
-    } else if map.hasTinted {
-      bytes = 1200
-    } else if let begin = restBegin(now), map.quality.contains(where: { $0 > limits.finest }) {
-      return begin  // what changes now may rest then
-    } else {
-      return unfollowed.map { max(now, $0 + ChangeHistory.restTime) }
+      let kind: BitModel.Kind = leftOut.count > RefinementPlan.largeChange ? .fresh : .small
+      return plan.time(ofLeftOut: model.bytes(kind, weight: leftOut.weight, quantizer: goals.coarsest), now: now)
     }
-    let affordable = max(
-      current.time(of: bytes, now: now), leftOut.count > 0 ? budget.clearTime : max(heldUntil, refinementQueueEnd(now)))
-    // What is saved says how much of the rate a movement leaves.
-    let isSaved = current.credit >= current.capacity * 0.8
-    let interval =
-      isLeisurely(now)
-      ? (leftOut.count == 0 && bytes < passBytes(now) / 4 ? Self.littleInterval : Self.refinementInterval.movement)
-      : isAtRest(now) || isSaved ? Self.refinementInterval.rest : Self.refinementInterval.movement
-    let time = max(affordable, lastAttempt.map { $0 + interval } ?? now)
-    guard let next = awaited(now), time > next - passTime else { return time }
-    return max(time, next)
+    if let stage = refinementStage(now) {
+      return plan.time(ofRefinement: min(stage.bytes, plan.passBytes(now)), now: now)
+    }
+    if map.hasTinted { return plan.time(ofRefinement: Self.tintBytes, now: now) }
+    // What changes now may rest then.
+    if let begin = plan.restBegin(now), map.quality.contains(where: { $0 > goals.finest }) { return begin }
+    return unfollowed.map { max(now, $0 + ChangeHistory.restTime) }
   }
 
   /// Improves a part of the picture, or codes changes that were left out, or repeats the picture once when nothing is
   /// left to improve; nil when nothing can be done yet.
   package func refine(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
-    budget.refill(now: now)
-    lastAttempt = now
+    plan.budget.refill(now: now)
+    plan.noteAttempt(now: now)
     if needsKeyFrame { return try encodeKeyFrame(captureTime: now, now: now) }
     if map.changedCount > 0 { return try encodeChanges(captureTime: now, now: now) }
-    guard refinementQueueEnd(now) <= now else { return nil }
-    if let next = awaited(now), now > next - passTime { return nil }
-    map.chooseRefinable(allRests: isAtRest(now))
+    guard plan.mayRefine(now) else { return nil }
+    map.chooseRefinable(allRests: plan.isAtRest(now))
     guard let stage = refinementStage(now) else {
       return map.hasTinted ? try correctColours(now: now) : try repeatPicture(now: now)
     }
-    let pass = passBytes(now)
-    guard budget.credit >= min(stage.bytes, pass) * 0.99 else { return nil }
-    let allowed = isAtRest(now) ? max(pass, min(budget.credit / 2, stage.bytes)) : pass
+    guard let extent = plan.extent(of: stage, now: now) else { return nil }
     var predicted = 0.0
-    let most =
-      isAtRest(now) ? Self.refinementPass : isLeisurely(now) ? Self.refinementPass * 2 : Self.refinementPass / 3
-    map.select(above: UInt8(stage.limit), most: most, bytes: allowed) { quality, weight in
+    map.select(above: stage.qualities.lowerBound - 1, most: extent.blocks, bytes: extent.bytes) { quality, weight in
       let bytes = model.refinementBytes(weight: weight, from: quality, to: stage.quantizer)
       predicted += bytes
       return bytes
     }
     // While something moves, the next picture is not to wait.
-    let speed: VP8Context.Speed = budget.isSlow && isAtRest(now) ? .thorough : .usual
+    let speed: VP8Context.Speed = budget.isSlow && plan.isAtRest(now) ? .thorough : .usual
     return try code(
       .refinement, quantizer: stage.quantizer, speed: speed, predicted: predicted, captureTime: now, now: now)
   }
 
   /// Plain grounds show a colour that is off by two or three levels, which letters hide; so they alone are coded finer.
   private func correctColours(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
-    guard budget.credit >= 1200 * 0.99 else { return nil }
+    guard budget.credit >= Self.tintBytes * 0.99 else { return nil }
     let weight = map.selectTinted(most: Self.refinementPass)
-    let predicted = model.refinementBytes(weight: weight, from: UInt8(limits.finest), to: limits.plain)
-    return try code(.refinement, quantizer: limits.plain, predicted: predicted, captureTime: now, now: now)
+    let predicted = model.refinementBytes(weight: weight, from: UInt8(goals.finest), to: plainQuantizer)
+    return try code(.refinement, quantizer: plainQuantizer, predicted: predicted, captureTime: now, now: now)
   }
 
   /// A frame in which nothing is coded, some 60 bytes, behind the last one before a rest.
   private func repeatPicture(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
     guard let unfollowed, now >= unfollowed + ChangeHistory.restTime else { return nil }
     map.selectNone()
-    let output = try codePlanes(quantizer: limits.finest, keyFrame: false, filter: .off, speed: .usual)
-    budget.spend(output.data.count, now: now)
+    let output = try codePlanes(quantizer: goals.finest, keyFrame: false, filter: .off, speed: .usual)
+    plan.budget.spend(output.data.count, now: now)
     self.unfollowed = nil
     return frame(output, captureTime: now, now: now)
   }
 
   // MARK: - Choosing
 
-  /// Bytes that one refinement waits for: a share of the rate small enough to keep what the viewer sees moving.
-  private func passBytes(_ now: Timestamp) -> Double {
-    max(1200, Double(budget.rate.bytes(in: .milliseconds(isAtRest(now) || isLeisurely(now) ? 80 : 40))))
+  /// The quantisers by content hint. The finest has about 44 dB of luma on text. Letters can be read without effort at
+  /// the readable one, and can be read (32 dB) at the legible one.
+  private static func goals(_ settings: VideoEncoderSettings) -> QuantizerGoals {
+    let goals =
+      switch settings.contentHint {
+      case .detail: QuantizerGoals(8, perfect: nil, moving: 24, readable: 30, legible: 42, coarsest: 48, first: 57)
+      case .text: QuantizerGoals(6, perfect: nil, moving: 20, readable: 26, legible: 40, coarsest: 44, first: 55)
+      case .motion: QuantizerGoals(16, perfect: nil, moving: 20, readable: 36, legible: 48, coarsest: 63, first: 63)
+      }
+    return goals.limited(to: settings.quantizerRange, of: 0...CodingLevel.coarsestSharp)
   }
 
-  /// When as little waits unsent as a refinement waits for.
-  private func refinementQueueEnd(_ now: Timestamp) -> Timestamp {
-    isAtRest(now) || settings.contentHint == .motion ? budget.drained : budget.drained - Self.movementQueue
-  }
+  /// The quantiser of plain macroblocks with a wrong colour: no error is left.
+  private var plainQuantizer: Int { min(2, goals.finest) }
 
-  /// When the next picture will have come; nil: none is known of.
-  private func awaited(_ now: Timestamp) -> Timestamp? { nextPicture.flatMap { now < $0 ? $0 : nil } }
+  /// The coarsest level of a first picture, where the rate does not allow the coarsest quantiser.
+  private var coarsestBlurred: Int { settings.quantizerRange == nil ? CodingLevel.coarsest : goals.coarsest }
 
-  /// Nothing changes, as far as is known.
-  private func isAtRest(_ now: Timestamp) -> Bool { awaited(now) == nil && changes.isAtRest(now) }
-
-  /// The time at which the last change may rest; nil if it rests now.
-  private func restBegin(_ now: Timestamp) -> Timestamp? {
-    [awaited(now), changes.restBegin].compactMap(\.self).max().flatMap { now < $0 ? $0 : nil }
-  }
-
-  /// Whether the next picture is announced, and is far enough away for a large refinement.
-  private func isLeisurely(_ now: Timestamp) -> Bool { changes.frameInterval >= Self.leisure && awaited(now) != nil }
-
-  /// The time to make and send a refinement before the next picture.
-  private var passTime: TimeDelta { max(.milliseconds(10), changes.frameInterval / 2 - .milliseconds(10)) }
-
-  /// One step in which the resting picture is improved.
-  private struct RefinementStage {
-    /// Macroblocks coarser than this take part.
-    var limit: Int
-    /// The quantiser that the macroblocks are coded with.
-    var quantizer: Int
-    /// The bytes that all these macroblocks take together.
-    var bytes: Double
-  }
+  private var goals: QuantizerGoals { plan.goals }
+  private var budget: BitBudget { plan.budget }
 
   /// The next step of refining the coarse macroblocks; nil when nothing is left.
-  private func refinementStage(_ now: Timestamp) -> RefinementStage? {
-    let weights = map.refinableWeights
-    func stage(above limit: Int, to quantizer: Int) -> RefinementStage? {
-      guard weights[(limit + 1)...].contains(where: { $0 > 0 }) else { return nil }
-      var bytes = 0.0
-      for quality in limit + 1...Int(MacroblockMap.changed) where weights[quality] > 0 {
-        bytes += model.refinementBytes(weight: weights[quality], from: UInt8(quality), to: quantizer)
-      }
-      return RefinementStage(limit: limit, quantizer: quantizer, bytes: bytes)
+  private func refinementStage(_ now: Timestamp) -> RefinementPlan.Stage? {
+    plan.stage(map.refinableWeights, coarsest: UInt8(CodingLevel.coarsest), now: now) {
+      model.refinementBytes(weight: $0, from: $1, to: $2)
     }
-    guard let all = stage(above: limits.finest, to: limits.finest) else { return nil }
-    // If much is coarse, all macroblocks become readable before any becomes perfect. Macroblocks that change now and
-    // then beside a movement are an exception: there are always some of them.
-    guard limits.readable > limits.finest, all.bytes > Double(budget.rate.bytes(in: .milliseconds(250))),
-      let readable = stage(above: limits.readable, to: limits.readable),
-      isAtRest(now) || readable.bytes > passBytes(now) / 4
-    else { return all }
-    guard budget.isSlow, readable.bytes > Double(budget.rate.bytes(in: .milliseconds(500))) else { return readable }
-    return stage(above: max(limits.coarsest, limits.legible), to: limits.legible) ?? readable
   }
 
   private func encodeKeyFrame(captureTime: Timestamp, now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
@@ -297,7 +221,7 @@ package final class VP8Encoder: VideoEncoder {
     map.selectAll()
     let weight = map.changedExtent.weight
     // The first picture must not wait for a perfect one.
-    let range = limits.finest...max(limits.finest, limits.coarsestBlurred)
+    let range = goals.finest...max(goals.finest, coarsestBlurred)
     let quantizer = firstQuantizer(.key, weight: weight, budget: budget.firstPicture, in: range) ?? range.upperBound
     let predicted = model.bytes(.key, weight: weight, quantizer: quantizer)
     return try code(.key, quantizer: quantizer, predicted: predicted, captureTime: captureTime, now: now)
@@ -310,13 +234,14 @@ package final class VP8Encoder: VideoEncoder {
       isHeld = true
       return nil
     }
-    if said > Self.largeChange, let field = findMotion() {
+    if said > RefinementPlan.largeChange, let field = findMotion() {
       return try encodeMotion(field, captureTime: captureTime, now: now)
     }
     let (count, weight) = map.changedExtent
     // All of it may have been the same as before.
     guard count > 0 else { return nil }
-    let isLarge = isOfFilm(count, now) || count > Self.largeChange
+    let isLarge =
+      plan.isOfFilm(count, similarity: map.changedSimilarity, now: now) || count > RefinementPlan.largeChange
     var speed = isLarge ? searchSpeed(now) : nil
     if speed != nil, budget.rate < .kilobitsPerSecond(250),
       model.bytes(.moving, weight: weight, quantizer: coarsestSharp) > 1.5 * budget.firstPicture
@@ -325,8 +250,8 @@ package final class VP8Encoder: VideoEncoder {
     }
     let kind: BitModel.Kind = !isLarge ? .small : speed != nil ? .moving : .fresh
     guard let quantizer = chooseQuantizer(kind, weight: weight, now: now) else { return nil }
-    let holdsRefinement = changes.last.map { heldUntil > $0 } ?? false
-    changes.note(isLarge: isLarge, now: now)
+    let holdsRefinement = plan.changes.last.map { plan.heldUntil > $0 } ?? false
+    plan.noteChange(isLarge: isLarge, now: now)
     if isLarge { holdRefinement(now: now, isBroad: count > map.count / 4) }
     map.selectChanged()
     let predicted = predictedBytes(kind, weight: weight, quantizer: quantizer, now: now)
@@ -359,20 +284,22 @@ package final class VP8Encoder: VideoEncoder {
   ) throws(VideoEncoderError) -> EncodedFrame? {
     let weight = map.weight(after: field)
     // Once all can be read, the rest is made better in the movement's own frames.
-    let isReadable = !map.quality.contains { $0 > UInt8(limits.readable) && $0 != MacroblockMap.changed }
+    let isReadable = !map.quality.contains { $0 > UInt8(goals.readable) && $0 != MacroblockMap.changed }
     guard let quantizer = chooseRevealedQuantizer(weight: weight, isReadable: isReadable, now: now) else { return nil }
-    changes.note(isLarge: true, now: now)
+    plan.noteChange(isLarge: true, now: now)
     unfollowed = now
     holdRefinement(now: now, isBroad: isReadable)
     copyChanges()
-    map.recordMoved(field, softened: UInt8(limits.readable))
+    map.recordMoved(field, softened: UInt8(goals.readable))
     map.selectChanged()
     let predicted = model.bytes(.small, weight: weight, quantizer: quantizer)
     // What moved stays as good as it is; some of what is coarse is made better with what is left, and of what can be read
     // with what the next step will not need.
     let kept = isReadable ? budget.capacity * 0.4 : budget.credit * 0.1
     let spare = min(budget.credit - kept - Self.motionBytes - predicted, budget.capacity / (isReadable ? 4 : 10))
-    let filled = map.addCoarse(above: quantizer + 4, most: isReadable ? map.count : Self.largeChange, bytes: spare) {
+    let filled = map.addCoarse(
+      above: quantizer + 4, most: isReadable ? map.count : RefinementPlan.largeChange, bytes: spare
+    ) {
       quality, weight in
       model.refinementBytes(weight: weight, from: quality, to: quantizer)
     }
@@ -380,7 +307,7 @@ package final class VP8Encoder: VideoEncoder {
     map.recordCoded(quantizer: UInt8(quantizer), smeared: false)
     let bytes = Double(output.data.count) - Self.motionBytes - filled
     if weight > 1 { model.learn(.small, quantizer: quantizer, bytes: Int(max(100, bytes)), predicted: predicted) }
-    budget.spend(output.data.count, now: now)
+    plan.budget.spend(output.data.count, now: now)
     isHeld = false
     return frame(output, captureTime: captureTime, now: now)
   }
@@ -388,15 +315,15 @@ package final class VP8Encoder: VideoEncoder {
   /// As fine as half of what is saved allows, as it goes on; nil while it had better wait.
   private func chooseRevealedQuantizer(weight: Double, isReadable: Bool, now: Timestamp) -> Int? {
     let credit = budget.credit - Self.motionBytes
-    let finest = limits.finestMoving(isSlow: changes.isSlowMovement)
-    let range = finest...max(finest, limits.coarsest)
+    let finest = goals.finestMoving(isSlow: plan.changes.isSlowMovement, by: Self.slowStep)
+    let range = finest...max(finest, goals.coarsest)
     if let found = model.quantizer(.small, weight: weight, budget: credit / 2, in: range) {
       // What moves on stays as it was coded once: as fine as what rests, where the rate has room for that.
-      guard isReadable, found == finest, limits.finest < finest else { return found }
-      return model.quantizer(.small, weight: weight, budget: credit / 3, in: limits.finest...finest) ?? found
+      guard isReadable, found == finest, goals.finest < finest else { return found }
+      return model.quantizer(.small, weight: weight, budget: credit / 3, in: goals.finest...finest) ?? found
     }
     if model.bytes(.small, weight: weight, quantizer: range.upperBound) <= credit * 0.9 { return range.upperBound }
-    guard changes.last.map({ now - $0 >= Self.longStep }) ?? true else { return nil }
+    guard plan.changes.last.map({ now - $0 >= Self.longStep }) ?? true else { return nil }
     let lean = range.upperBound...max(range.upperBound, coarsestSharp)
     let reach = max(0, credit) + Double(budget.rate.bytes(in: .milliseconds(100)))
     return model.quantizer(.small, weight: weight, budget: reach, in: lean)
@@ -409,32 +336,25 @@ package final class VP8Encoder: VideoEncoder {
   private func fillIn(quantizer: Int, predicted: Double) -> Double {
     let spare = min(budget.credit * 0.9 - predicted, budget.capacity / 10)
     guard spare > 0 else { return 0 }
-    return map.addCoarse(above: max(quantizer, limits.readable) + 10, most: map.count, bytes: spare) {
+    return map.addCoarse(above: max(quantizer, goals.readable) + 10, most: map.count, bytes: spare) {
       quality, weight in
       model.refinementBytes(weight: weight, from: quality, to: quantizer)
     }
   }
 
-  /// Whether changes of so many macroblocks that are no scroll are of a film.
-  private func isOfFilm(_ count: Int, _ now: Timestamp) -> Bool {
-    guard count >= FilmDetector.leastBlocks else { return false }
-    film.note(similarity: map.changedSimilarity, now: now)
-    return film.isPlaying
-  }
-
   /// How hard libvpx is to search for a movement that was not found here; nil when all is new.
   private func searchSpeed(_ now: Timestamp) -> VP8Context.Speed? {
-    guard changes.isMoving(now), let sinceLast = changes.lastLarge.map({ now - $0 }) else { return nil }
-    if changes.frameInterval >= Self.leisure {
-      guard !film.isPlaying, vainSearch.map({ now - $0 >= Self.searchPause }) ?? true else { return .usual }
+    guard plan.changes.isMoving(now), let sinceLast = plan.changes.lastLarge.map({ now - $0 }) else { return nil }
+    if plan.changes.frameInterval >= RefinementPlan.leisure {
+      guard !plan.isFilmPlaying, vainSearch.map({ now - $0 >= Self.searchPause }) ?? true else { return .usual }
     }
-    guard budget.isSlow || sinceLast > Self.longestGap else { return .usual }
-    guard changes.movementInterval.map({ sinceLast < $0 * 2 + Self.longStep }) ?? true else { return nil }
+    guard budget.isSlow || sinceLast > RefinementPlan.longestGap else { return .usual }
+    guard plan.changes.movementInterval.map({ sinceLast < $0 * 2 + Self.longStep }) ?? true else { return nil }
     return sinceLast < Self.longStep ? .usual : .thorough
   }
 
   /// The steps of the movement are pictures of their own: a film, or drawings that change.
-  private var isNewEachTime: Bool { film.isPlaying || vainSearch != nil }
+  private var isNewEachTime: Bool { plan.isFilmPlaying || vainSearch != nil }
 
   /// Learns from a large change whether a movement is worth searching for.
   private func noteSearch(_ kind: BitModel.Kind, _ speed: VP8Context.Speed, quantizer: Int, bytes: Int, now: Timestamp)
@@ -453,15 +373,15 @@ package final class VP8Encoder: VideoEncoder {
   /// the picture, such as a video in a page, has small steps, and what stands beside it should not wait for its end.
   private func holdRefinement(now: Timestamp, isBroad: Bool) {
     guard isBroad else { return }
-    guard let interval = changes.movementInterval else { return heldUntil = changes.restBegin ?? now }
-    heldUntil = now + min(max(interval * 2, changes.frameInterval) + .milliseconds(50), .milliseconds(500))
+    guard let interval = plan.changes.movementInterval else { return plan.heldUntil = plan.changes.restBegin ?? now }
+    plan.heldUntil = now + min(max(interval * 2, plan.changes.frameInterval) + .milliseconds(50), .milliseconds(500))
   }
 
   /// The expected bytes of a frame. Moving content was coded before, and to show it finer than it was costs as much as
   /// that difference in new content. When steps follow quickly, coarse ones and a fine one take turns instead.
   private func predictedBytes(_ kind: BitModel.Kind, weight: Double, quantizer: Int, now: Timestamp) -> Double {
     let bytes = model.bytes(kind, weight: weight, quantizer: quantizer)
-    guard kind == .moving, !(isNewEachTime && isLeisurely(now)), changes.isSlowMovement || budget.isSlow,
+    guard kind == .moving, !(isNewEachTime && plan.isLeisurely(now)), plan.changes.isSlowMovement || budget.isSlow,
       quantizer < movingQuality
     else { return bytes }
     return bytes + model.upgradeBytes(weight: weight, from: movingQuality, to: quantizer)
@@ -470,48 +390,32 @@ package final class VP8Encoder: VideoEncoder {
   /// The quantiser of the coming frame; nil when the frame had better be left out.
   private func chooseQuantizer(_ kind: BitModel.Kind, weight: Double, now: Timestamp) -> Int? {
     if kind == .fresh, budget.isSlow { return chooseFirstQuantizer(weight: weight, now: now) }
-    let share = Double(budget.rate.bitsPerSecond) / 8 / max(1, settings.maxFrameRate)
-    // Only a part of the bits that are left is used: so a movement that goes on settles at exactly its share of the
-    // rate.
-    let part = kind == .moving ? movingPart : 0.9
-    let isFilm = kind == .moving && film.isPlaying
+    let isFilm = kind == .moving && plan.isFilmPlaying
     // No refinement follows a picture that the next one replaces, so the picture gets the bits and the time itself.
-    let isAlone = kind == .moving && !isFilm && isNewEachTime && isLeisurely(now)
-    let allowed = max(budget.credit * part, isAlone ? share * Self.lonelyPart : share / 2, 1200)
+    let isAlone = kind == .moving && !isFilm && isNewEachTime && plan.isLeisurely(now)
     let finest =
       kind != .moving || isAlone
-      ? limits.finest : isHeld ? limits.coarsest : limits.finestMoving(isSlow: changes.isSlowMovement)
-    let coarsest = kind == .fresh ? limits.coarsestFirst : isFilm ? filmLimits.coarsest : limits.coarsest
-    let range = finest...max(finest, coarsest)
-    let fitting = range.first { predictedBytes(kind, weight: weight, quantizer: $0, now: now) <= allowed }
-    if let fitting { return fitting }
-    let least = predictedBytes(kind, weight: weight, quantizer: coarsest, now: now)
-    // Half of the rate is for the text beside a film until it can be read, and less until it is perfect.
-    if isFilm, part < 0.5 {
-      return budget.credit >= budget.capacity * 0.8 || least <= budget.credit * part * 2 ? coarsest : nil
-    }
-    // A picture dearer than all that can ever be saved goes out when the savings are full.
-    if least <= max(budget.credit, share) { return coarsest }
-    if isFilm || settings.contentHint == .motion { return budget.credit > -budget.capacity / 2 ? coarsest : nil }
-    // Leaving out more of a movement makes the rest of it dearer, as each step grows: rather go on coarser.
-    let gap = changes.last.map { now - $0 } ?? Self.longestGap
-    guard gap >= Self.longestGap || budget.credit >= budget.capacity * 0.8 else { return nil }
-    let reach =
-      budget.credit + Double(budget.rate.bytes(in: gap < Self.longestGap * 3 ? .milliseconds(100) : .milliseconds(200)))
-    let lean = limits.coarsestFirst...max(limits.coarsestFirst, coarsestSharp)
-    if let found = lean.first(where: { model.bytes(kind, weight: weight, quantizer: $0) <= reach }) { return found }
-    return budget.credit >= budget.capacity * 0.8 ? lean.upperBound : nil
+      ? goals.finest
+      : isHeld ? goals.coarsest : goals.finestMoving(isSlow: plan.changes.isSlowMovement, by: Self.slowStep)
+    let coarsest = kind == .fresh ? goals.coarsestFirst : isFilm ? plan.filmGoals.coarsest : goals.coarsest
+    // Only a part of the bits that are left is used: so a movement that goes on settles at exactly its share of the
+    // rate.
+    let change = RefinementPlan.Change(
+      range: finest...max(finest, coarsest), lean: goals.coarsestFirst...max(goals.coarsestFirst, coarsestSharp),
+      isFilm: isFilm, part: kind == .moving ? movingPart : 0.9, share: isAlone ? Self.lonelyPart : 0.5)
+    return plan.quantizer(
+      of: change, now: now, cost: { predictedBytes(kind, weight: weight, quantizer: $0, now: now) },
+      leanCost: { model.bytes(kind, weight: weight, quantizer: $0) })
   }
 
   /// The first picture of something new on a slow link: as much as leaves within 200 ms, be it without detail.
   private func chooseFirstQuantizer(weight: Double, now: Timestamp) -> Int? {
-    let isSaved = budget.credit >= budget.capacity * 0.8
     // When much is new again and again, fewer and better pictures.
-    guard isSaved || !changes.isMoving(now) || budget.credit >= budget.capacity / 2 else { return nil }
-    let allowed = isSaved ? budget.firstPicture : budget.credit * 0.9
-    let range = limits.finest...max(limits.finest, limits.coarsestBlurred)
-    let fitting = firstQuantizer(.fresh, weight: weight, budget: allowed, in: range)
-    return fitting ?? (isSaved ? range.upperBound : nil)
+    guard plan.isSaved || !plan.changes.isMoving(now) || budget.credit >= budget.capacity / 2 else { return nil }
+    let range = goals.finest...max(goals.finest, coarsestBlurred)
+    return plan.firstQuantizer(coarsest: range.upperBound) {
+      firstQuantizer(.fresh, weight: weight, budget: $0, in: range)
+    }
   }
 
   /// The finest level that fits into `budget`. Rather than lose its detail, the picture may take half as much again:
@@ -524,15 +428,11 @@ package final class VP8Encoder: VideoEncoder {
     return model.bytes(kind, weight: weight, quantizer: coarsestSharp) <= 1.5 * budget ? coarsestSharp : found
   }
 
-  private var coarsestSharp: Int { min(limits.coarsestBlurred, CodingLevel.coarsestSharp) }
+  private var coarsestSharp: Int { min(coarsestBlurred, CodingLevel.coarsestSharp) }
 
-  /// The share of the saved bits that a step of a movement may take. The smaller shares leave enough to sharpen what
-  /// stands still beside the movement: quickly the macroblocks that cannot be read, then the rest.
   private var movingPart: Double {
-    guard settings.contentHint != .motion, changes.last.map({ heldUntil <= $0 }) ?? true else { return 0.5 }
     map.chooseRefinable(allRests: false)
-    guard let coarsest = map.refinableWeights.lastIndex(where: { $0 > 0 }), coarsest > limits.finest else { return 0.5 }
-    return coarsest > limits.readable ? 0.25 : 0.35
+    return plan.movingPart(map.refinableWeights)
   }
 
   // MARK: - Coding
@@ -551,19 +451,19 @@ package final class VP8Encoder: VideoEncoder {
     _ kind: BitModel.Kind, quantizer: Int, speed: VP8Context.Speed = .usual,
     predicted: Double, filled: Double = 0, captureTime: Timestamp, now: Timestamp
   ) throws(VideoEncoderError) -> EncodedFrame {
-    let isFine = quantizer <= limits.readable && kind != .key
+    let isFine = quantizer <= goals.readable && kind != .key
     let output = try codePlanes(
       quantizer: quantizer, keyFrame: kind == .key, filter: isFine ? .off : .coded, speed: speed)
     if kind != .refinement { copyChanges() }
     map.recordCoded(quantizer: UInt8(quantizer), smeared: !isFine)
-    if quantizer <= limits.finest, quantizer > limits.plain { findTinted() }
-    budget.spend(output.data.count, now: now)
+    if quantizer <= goals.finest, quantizer > plainQuantizer { findTinted() }
+    plan.budget.spend(output.data.count, now: now)
     let bytes = max(0, output.data.count - Int(filled))
     noteSearch(kind, speed, quantizer: quantizer, bytes: bytes, now: now)
     learn(kind, quantizer: quantizer, bytes: bytes, predicted: predicted)
     needsKeyFrame = false
     isHeld = false
-    if kind == .refinement || kind == .key { lastAttempt = now }
+    if kind == .refinement || kind == .key { plan.noteAttempt(now: now) }
     unfollowed = now
     return frame(output, captureTime: captureTime, now: now)
   }

@@ -1,22 +1,52 @@
 import CVPX
-import RTCMedia
+package import RTCMedia
+package import RTCVideoCoding
 
-/// VP9 by libvpx: every frame is coded with the quantiser and the macroblocks it is told, and is predicted from the last
-/// frame of the lowest layer alone.
+/// The owner of one libvpx encoder of VP9, profile 0 (4:2:0) or 1 (4:4:4). Every frame is coded with the quantiser and the
+/// blocks that it is told, and is predicted from the last frame of the lowest layer alone.
+///
+/// Kept blocks are given as viewers have them, and are left out of libvpx's active map too, which saves their time. The
+/// map alone does not keep blocks that libvpx codes in one superblock (64×64) with active ones.
 @safe
-final class VP9Context {
-  /// libvpx's speeds. Of what scrolls at 2.5 Mbit/s, 8 shows 45.5 dB of luma and 9 43.2; 7 takes about twice the time of 9.
-  enum Speed: Int32 {
+package final class VP9Context: BlockCoder {
+  /// The settings that hold for a context's whole life.
+  private struct Format: Hashable {
+    var size: PixelSize
+    var chroma: ChromaSampling
+    var contentHint: ContentHint
+    var threads: Int
+    var scalabilityMode: ScalabilityMode
+
+    init(_ settings: VideoEncoderSettings) {
+      (size, chroma, contentHint) = (settings.size, settings.chroma, settings.contentHint)
+      (threads, scalabilityMode) = (settings.threads, settings.scalabilityMode)
+    }
+  }
+
+  /// libvpx's speeds. Of what scrolls at 2.5 Mbit/s, 8 shows 43.5 dB of luma in 27 ms a picture, and 9 shows 43.2 dB in
+  /// 15 ms.
+  private enum Speed: Int32 {
     case thorough = 7
     case usual = 8
     case fast = 9
   }
 
+  /// The number of blocks of a picture from which on its large changes are coded fast.
+  private static let largePicture = 4000
+  /// The number of blocks up to which a change is coded thoroughly.
+  private static let smallChange = 400
+
+  private let format: Format
   private let encoding: VPXEncoding
   private var speed = Speed.usual
   private var filters = true
 
-  init(settings: VideoEncoderSettings) throws(VideoEncoderError) {
+  /// Whether the loop filter runs, which also changes blocks that are not coded. Screens need none.
+  package var hasFilters: Bool { format.contentHint == .motion }
+
+  /// Creates a context; the matrix is always BT.601. Throws `unsupportedSize` for sides outside 1…16,383 pixels.
+  package init(_ settings: VideoEncoderSettings, _ matrix: ColorSpace.Matrix) throws(VideoEncoderError) {
+    format = Format(settings)
     encoding = try unsafe VPXEncoding(
       vpx_codec_vp9_cx(), settings, threads: { $0 >= 3600 ? max(1, min(settings.threads, 4)) : 1 },
       adjust: { config in
@@ -42,37 +72,56 @@ final class VP9Context {
     try encoding.set(VP9E_SET_COLOR_RANGE, Int32(VPX_CR_STUDIO_RANGE.rawValue))
   }
 
-  /// Codes the planes of a picture (I420 or I444, as the settings say, and of their size).
-  ///
-  /// - Parameters:
-  ///   - quantizer: 0 (finest, without loss) … 63.
-  ///   - active: one byte a macroblock; 0 keeps what the last frame showed, unless it is coded in one block with
-  ///     others. Ignored for key frames.
-  ///   - filters: the loop filter runs at the edges of what is coded.
-  ///   - isUpper: no frame after it is to need it.
-  @unsafe
-  func encode(
-    planes: [VPXPlane], quantizer: Int, active: [UInt8], keyFrame: Bool, filters: Bool, speed: Speed,
-    isUpper: Bool
-  ) throws(VideoEncoderError) -> VPXEncoding.Output {
-    if speed != self.speed {
-      try encoding.set(VP8E_SET_CPUUSED, speed.rawValue)
-      self.speed = speed
-    }
-    if filters != self.filters {
-      try encoding.set(VP9E_SET_DISABLE_LOOPFILTER, filters ? 0 : 2)
-      self.filters = filters
-    }
-    try encoding.setQuantizer(quantizer)
-    try encoding.setActive(keyFrame || !active.contains(0) ? nil : active)
-    let flags = isUpper && !keyFrame ? VP8_EFLAG_NO_UPD_LAST | VP8_EFLAG_NO_UPD_ENTROPY : 0
-    return try unsafe encoding.encode(planes, keyFrame: keyFrame, flags: flags)
+  /// Whether the context can go on with these settings.
+  package func suits(_ settings: VideoEncoderSettings, _ matrix: ColorSpace.Matrix) -> Bool {
+    format == Format(settings)
   }
 
-  /// The picture as the viewers' decoders have it after the last frame, for as long as `body` runs; nil before the
-  /// first frame.
+  /// Codes a picture of the format's size and sampling.
+  ///
+  /// - Parameters:
+  ///   - quantizer: 1 (finest) … 63.
+  ///   - kept: the blocks that keep what the last frame showed. Ignored for key frames.
+  ///   - movement: where the others come from.
+  ///   - isUpper: no later frame needs this one.
+  package func encode(
+    _ picture: InputPicture, quantizer: Int, keyFrame: Bool, kept: [Bool], movement: BlockMovement, isUpper: Bool
+  ) throws(VideoEncoderError) -> CodedPicture {
+    precondition(picture.size == format.size && picture.format == (format.chroma == .full ? .i444 : .i420))
+    let new = self.speed(movement, keyFrame: keyFrame, kept)
+    if new != speed {
+      try encoding.set(VP8E_SET_CPUUSED, new.rawValue)
+      speed = new
+    }
+    if filters != hasFilters {
+      try encoding.set(VP9E_SET_DISABLE_LOOPFILTER, hasFilters ? 0 : 2)
+      filters = hasFilters
+    }
+    try encoding.setQuantizer(quantizer)
+    try encoding.setActive(keyFrame || !kept.contains(true) ? nil : kept.map { $0 ? 0 : 1 })
+    let flags = isUpper && !keyFrame ? VP8_EFLAG_NO_UPD_LAST | VP8_EFLAG_NO_UPD_ENTROPY : 0
+    // `picture` holds the planes for as long as this call runs; libvpx copies what it keeps.
+    let output = try unsafe encoding.encode(
+      VPXPlane.planes(of: .inputPicture, picture), keyFrame: keyFrame, flags: flags)
+    return CodedPicture(data: output.data, isKeyFrame: output.isKeyFrame)
+  }
+
+  private func speed(_ movement: BlockMovement, keyFrame: Bool, _ kept: [Bool]) -> Speed {
+    if keyFrame { return .fast }
+    if movement == .none { return .thorough }
+    let active = kept.count { !$0 }
+    guard active > Self.smallChange, kept.count >= Self.largePicture else { return .thorough }
+    return .fast
+  }
+
+  /// Calls `body` with each plane as the viewers' decoders have it after the last frame: its index, first sample, stride,
+  /// and bytes from one sample to the next. Valid within the call alone.
   @unsafe
-  func withReconstruction<Result>(_ body: (_ planes: [VPXPlane]) -> Result) -> Result? {
-    unsafe encoding.withReconstruction(body)
+  package func withReconstruction(
+    _ body: (_ plane: Int, _ base: UnsafePointer<UInt8>, _ stride: Int, _ step: Int) -> Void
+  ) {
+    _ = unsafe encoding.withReconstruction { planes in
+      for index in 0..<3 { unsafe body(index, planes[index].base, planes[index].stride, 1) }
+    }
   }
 }

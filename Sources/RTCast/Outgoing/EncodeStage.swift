@@ -428,6 +428,7 @@ extension VideoCodec {
     switch self {
     case .vp8: 127
     case .h264: 51
+    case .vp9: 63
     default: 255
     }
   }

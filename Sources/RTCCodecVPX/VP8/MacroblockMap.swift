@@ -35,14 +35,9 @@ struct MacroblockMap {
   private var refinable: UInt32 = 0
   /// The plain macroblocks that were coded finely and yet have a wrong colour.
   private var tinted: Set<Int> = []
-  /// The order in which macroblocks are refined.
-  private let order: [Int]
 
   /// Creates a map in which all macroblocks are changed.
-  ///
-  /// - Parameter superblock: the side, in macroblocks, of a square that the codec codes together; its macroblocks are
-  ///   refined together.
-  init(size: PixelSize, superblock: Int = 1) {
+  init(size: PixelSize) {
     self.size = size
     columns = (size.width + 15) / 16
     rows = (size.height + 15) / 16
@@ -54,11 +49,6 @@ struct MacroblockMap {
     active = Array(repeating: 1, count: columns * rows)
     changeNumber = Array(repeating: 0, count: columns * rows)
     contentNumber = changeNumber
-    let columns = columns
-    order = (0..<columns * rows).sorted {
-      let (a, b) = ((row: $0 / columns, column: $0 % columns), (row: $1 / columns, column: $1 % columns))
-      return (a.row / superblock, a.column / superblock, $0) < (b.row / superblock, b.column / superblock, $1)
-    }
   }
 
   var count: Int { quality.count }
@@ -152,16 +142,6 @@ struct MacroblockMap {
     return Double(sum) / Double(max(1, changedCount * Self.mostSimilar))
   }
 
-  /// The mean quantiser, by weight, of what viewers have where something changed.
-  var shownQuality: Int {
-    var (sum, total) = (0, 1)
-    for index in quality.indices where quality[index] == Self.changed {
-      sum += Int(weight[index]) * Int(min(shown[index], UInt8(CodingLevel.coarsestSharp)))
-      total += Int(weight[index])
-    }
-    return sum / total
-  }
-
   /// The smallest rectangle of whole macroblocks around the main part of what changed: the rows in which more than 60 %
   /// changed of what did in the fullest, without a clock in a corner, say. Nil when nothing changed.
   var changedBounds: PixelRect? {
@@ -210,7 +190,7 @@ struct MacroblockMap {
   mutating func select(above limit: UInt8, most: Int, bytes: Double, cost: (UInt8, Double) -> Double) {
     var left = most
     var budget = bytes
-    for index in order {
+    for index in active.indices {
       guard left > 0, budget > 0, needsRefinement(index, above: Int(limit)) else {
         active[index] = 0
         continue
@@ -247,13 +227,6 @@ struct MacroblockMap {
       if index % columns > 0, active[index - 1] == 0 { worsen(index - 1, quantizer) }
       if index >= columns, active[index - columns] == 0 { worsen(index - columns, quantizer) }
     }
-  }
-
-  /// Records that viewers have a macroblock as finely as `quantizer` would make it, or as coarsely.
-  mutating func record(_ index: Int, quantizer: UInt8) {
-    setQuality(index, quantizer)
-    shown[index] = quantizer
-    contentNumber[index] = changeNumber[index]
   }
 
   /// Records that macroblocks moved: what is the same as before has the quality of where it comes from, and may be refined
