@@ -1,7 +1,7 @@
 import Glibc
 package import RTCCapture
 import RTCNet
-import RTCPrimitives
+package import RTCPrimitives
 import Synchronization
 
 /// The Wayland desktop of this user, which is captured when it is there.

@@ -55,7 +55,7 @@ extension X11CaptureTests {
       try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
       #expect(absence(surroundings.find()) != nil && !surroundings.takeChanges())
       try folder.add(47)
-      let descriptor = try #require(surroundings.descriptor)
+      let descriptor = try #require(surroundings.descriptors.first)
       var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       #expect(poll(&ready, 1, 5_000) == 1)
       #expect(surroundings.takeChanges() && !surroundings.takeChanges())

@@ -1,4 +1,4 @@
-import Glibc
+package import Glibc
 
 /// A folder in which programs put their sockets, and in which a waiting capturer looks for one: X11's, or that of a user's session.
 ///
@@ -21,7 +21,7 @@ package final class SocketFolder: Sendable {
   /// Watches the folder, which may be made later, or again. One that is watched already stays so.
   package func watch() {
     if notifier >= 0 {
-      _ = inotify_add_watch(notifier, path, UInt32(IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_ONLYDIR))
+      _ = unsafe inotify_add_watch(notifier, path, UInt32(IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_ONLYDIR))
     }
   }
 
@@ -30,8 +30,8 @@ package final class SocketFolder: Sendable {
   package func takeChanges() -> Bool {
     guard notifier >= 0 else { return false }
     var hasChanged = false
-    withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 8) { room in
-      while read(notifier, room.baseAddress, room.count) > 0 { hasChanged = true }
+    unsafe withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 8) { room in
+      while unsafe read(notifier, room.baseAddress, room.count) > 0 { hasChanged = true }
     }
     return hasChanged
   }
@@ -39,7 +39,7 @@ package final class SocketFolder: Sendable {
   /// The socket with this name; nil if it is not there.
   package func socket(_ name: String) -> Socket? {
     var status = stat()
-    guard stat("\(path)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return nil }
+    guard unsafe stat("\(path)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return nil }
     return Socket(
       owner: status.st_uid, inode: status.st_ino, seconds: status.st_ctim.tv_sec, nanoseconds: status.st_ctim.tv_nsec)
   }
@@ -66,15 +66,15 @@ package final class SocketFolder: Sendable {
     address.sun_family = sa_family_t(AF_UNIX)
     let bytes = Array(path.utf8)
     guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return false }
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
     let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-    let socket = socket(AF_UNIX, kind, 0)
+    let socket = Glibc.socket(AF_UNIX, kind, 0)
     guard socket >= 0 else { return false }
     defer { close(socket) }
     // Without a closing zero, which would be a part of a name that is not a file.
     let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
-    let status = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(socket, $0, length) }
+    let status = unsafe withUnsafePointer(to: &address) {
+      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe connect(socket, $0, length) }
     }
     // A server with a full queue is there.
     return status == 0 || errno == EAGAIN
