@@ -1,4 +1,6 @@
+import CLinux
 import Glibc
+import RTCPrimitives
 
 /// Puts a listening socket at a path, exactly one of several programs that try at the same time.
 ///
@@ -26,6 +28,9 @@ package struct PublishedSocket {
     }
     let published = PublishedSocket(listener: listener, file: draft.file)
     defer { draft.removeIfSocket() }
+    // Between a look at a dead socket and its removal, another program must not put its own there.
+    let turn = Turn(at: socket.path)
+    defer { turn.end() }
     do throws(UnixSocketError) {
       for _ in 0..<mostAttempts {
         if unsafe link(draft.path, socket.path) == 0 { return published }
@@ -62,6 +67,46 @@ package struct PublishedSocket {
     if identity(of: aside) != before { _ = unsafe link(aside, socket.path) }
     unsafe unlink(aside)
     return false
+  }
+
+  /// The right to change the path, which one program has at a time: a name in the system's table of sockets without files,
+  /// which goes with its program. A program that does not get it in time goes on without it.
+  private struct Turn {
+    private static let patience = TimeDelta.seconds(1)
+    private let descriptor: Int32
+
+    init(at path: String) {
+      descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+      guard descriptor >= 0, let name = Self.name(of: path) else { return }
+      let end = MonotonicClock.now() + Self.patience
+      while !Self.bind(descriptor, to: name), errno == EADDRINUSE, MonotonicClock.now() < end { usleep(500) }
+    }
+
+    func end() { if descriptor >= 0 { close(descriptor) } }
+
+    /// The same name for all spellings of a path: of the folder, its device and number.
+    private static func name(of path: String) -> String? {
+      let slash = path.lastIndex(of: "/")
+      let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+      let file = slash.map { path[path.index(after: $0)...] } ?? path[...]
+      var status = stat()
+      guard unsafe stat(folder, &status) == 0 else { return nil }
+      // FNV-1a.
+      let hash = file.utf8.reduce(14_695_981_039_346_656_037 as UInt64) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
+      return "\0rtcast-path-\(status.st_dev)-\(status.st_ino)-\(String(hash, radix: 36))"
+    }
+
+    private static func bind(_ descriptor: Int32, to name: String) -> Bool {
+      var address = sockaddr_un()
+      address.sun_family = sa_family_t(AF_UNIX)
+      let bytes = Array(name.utf8)
+      guard bytes.count <= MemoryLayout.size(ofValue: address.sun_path) else { return true }
+      unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+      let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
+      return unsafe withUnsafePointer(to: &address) {
+        unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe Glibc.bind(descriptor, $0, length) == 0 }
+      }
+    }
   }
 
   private struct Identity: Equatable {
