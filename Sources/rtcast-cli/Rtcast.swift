@@ -58,11 +58,12 @@ package struct Rtcast: AsyncParsableCommand {
         rtcast rtc-log cast.jsonl
             draw how the bitrate followed the network, from a cast with --rtc-log cast.jsonl
 
-      Environment: DISPLAY the X display; RTCAST_TOKEN default for --token; RTCAST_SERVER default for --server; \
+      Environment: DISPLAY the X display; WAYLAND_DISPLAY the Wayland desktop; RTCAST_TOKEN default for --token; RTCAST_SERVER default for --server; \
       RTCAST_ICE_SERVERS default for --ice-server, separated by blanks; RTCAST_TURN_SECRET default for --turn-secret; \
       RTCAST_CONTROL default for --socket of `rtcast ctl`; \
       RTCAST_PRESET_PATH and RTCAST_PLUGIN_PATH folders of presets and plugins, separated by colons; PULSE_SERVER the sound \
-      server; PORT default port of `rtcast serve`.
+      server; PORT default port of `rtcast serve`; SSL_CERT_FILE certificates to trust in place of the system's; \
+      XDG_STATE_HOME and XDG_CONFIG_HOME folders of kept files and of config.json; https_proxy and no_proxy for TURN by TCP and TLS.
 
       Exit status: 0 finished or stopped by Ctrl-C; 64 wrong usage; 65 a rate log that cannot be used or replays to other decisions; 66 no such source or file; 69 display, port, server or peer \
       unavailable; 70 internal error; 73 the recording cannot be created; 74 what `list` or `doctor` prints cannot be written; 76 protocol error of a remote peer or server; \

@@ -84,7 +84,7 @@ package struct PublishedSocket {
 
     func end() { if descriptor >= 0 { close(descriptor) } }
 
-    /// The same name for all spellings of a path: of the folder, its device and number.
+    /// The name for all spellings of a path: the folder counts by its device and number.
     private static func name(of path: String) -> String? {
       let slash = path.lastIndex(of: "/")
       let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
