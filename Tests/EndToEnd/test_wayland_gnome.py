@@ -41,11 +41,15 @@ def until(condition, what, seconds=20):
 
 def test_the_screen_is_cast_without_a_dialog(gnome, cast, page_browser):
     terminal = gnome.terminal()
-    terminal.write(bars(COLOURS))
     process = cast(*MUTTER, "--fps", "10", env=gnome.env)
     page = Page(page_browser, process.url())
     page.live().until(EVERYTHING)
-    until(lambda: shows(page, COLOURS), "the terminal's colours are not on the page")
+
+    def shown():
+        terminal.write(bars(COLOURS))  # a window that gets its size late arranges its text anew
+        return shows(page, COLOURS)
+
+    until(shown, "the terminal's colours are not on the page")
     other = [(r ^ 90, g ^ 60, b) for r, g, b in COLOURS]
     terminal.write(bars(other))
     until(lambda: shows(page, other), "the new colours are not on the page")

@@ -22,6 +22,8 @@ class Sway:
         self.folder = None if folder else tempfile.TemporaryDirectory(prefix="sway-")
         self.path = str(folder or self.folder.name)
         self.socket = f"{self.path}/sway.sock"
+        if os.path.exists(self.socket):
+            os.unlink(self.socket)  # of one that was killed; sway takes another name if it is there
         with open(f"{self.path}/config", "w") as config:
             config.write(f"output * resolution {size[0]}x{size[1]}\noutput * bg #204060 solid_color\ndefault_border none\nxwayland disable\n")
         self.env = {"XDG_RUNTIME_DIR": self.path, "WAYLAND_DISPLAY": "wayland-1"}

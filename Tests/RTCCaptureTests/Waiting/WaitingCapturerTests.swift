@@ -69,6 +69,21 @@ import Testing
     SyntheticCapturer(pattern: .clock, frameLimit: count)
   }
 
+  @Test func `of two places, the first one with a source counts, and changes of both are noticed`() throws {
+    let (desktops, displays) = (try Place([]), try Place([]))
+    let either = EitherSurroundings(desktops, displays)
+    guard case .nothing("It is away. It is away.") = either.find() else { Issue.record("no reasons"); return }
+    #expect(either.descriptors.count == 2 && !either.takeChanges())
+    displays.appear(Self.passing(1))
+    #expect(either.takeChanges())
+    guard case .capturer = either.find() else { Issue.record("nothing in the second place"); return }
+    desktops.appear(Self.passing(1))
+    displays.appear(Self.passing(1))
+    #expect(either.takeChanges())
+    guard case .capturer = either.find() else { Issue.record("nothing in the first place"); return }
+    #expect(displays.takeChanges(), "the second place still has its source")
+  }
+
   @Test func `the consumer sees one source that starts at once, however often it comes and goes`() async throws {
     let place = try Place([.nothing("It is away.")])
     let capturer = WaitingCapturer(place, hasCursor: false)
