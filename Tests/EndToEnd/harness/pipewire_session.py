@@ -120,7 +120,8 @@ class WlrPortal:
             folder, f"LD_PRELOAD={shim} /usr/libexec/xdg-desktop-portal-wlr & echo $! > xdpw.pid; "
             "/usr/libexec/xdg-desktop-portal & echo $! > xdp.pid; wait",
             {"XDG_CONFIG_HOME": str(folder / "portal"), "XDG_CURRENT_DESKTOP": "sway", "WAYLAND_DISPLAY": "wayland-1"})
-        self.env = {**self.sway.env, **self.session.bus}
+        # A choice that another test made is not restored.
+        self.env = {**self.sway.env, **self.session.bus, "XDG_STATE_HOME": str(folder / "state")}
         self.session.until(lambda: self.session.has("org.freedesktop.portal.Desktop"), "the portal did not start")
 
     def stop(self):
