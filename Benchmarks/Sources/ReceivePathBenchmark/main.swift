@@ -92,9 +92,9 @@ func measureReceiving(_ codec: VideoCodec) throws -> Received {
       let now = pair.now
       var step = Meter()
       step.measure {
+        let kind = PacketKind(slot.span.extracting(0..<count))
         var whole = slot.mutableSpan
         let datagram = whole._mutatingExtracting(0..<count)
-        let kind = PacketKind(datagram.span)
         receiver.peer.handle(.datagram(datagram, kind, route), now: now, into: &receiver.outbox)
       }
       let hasFrame = receiver.outbox.events.contains { if case .frameReceived = $0 { true } else { false } }
