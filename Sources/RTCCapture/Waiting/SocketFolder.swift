@@ -1,4 +1,5 @@
 package import Glibc
+import RTCNet
 
 /// A folder in which programs put their sockets, and in which a waiting capturer looks for one: X11's, or that of a user's session.
 ///
@@ -62,20 +63,11 @@ package final class SocketFolder: Sendable {
   }
 
   private static func connects(_ path: String) -> Bool {
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    let bytes = Array(path.utf8)
-    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return false }
-    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
     let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
     let socket = Glibc.socket(AF_UNIX, kind, 0)
     guard socket >= 0 else { return false }
     defer { close(socket) }
-    // Without a closing zero, which would be a part of a name that is not a file.
-    let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
-    let status = unsafe withUnsafePointer(to: &address) {
-      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe connect(socket, $0, length) }
-    }
+    let status = unsafe LocalAddress.with(path) { unsafe connect(socket, $0, $1) }
     // A server with a full queue is there.
     return status == 0 || errno == EAGAIN
   }

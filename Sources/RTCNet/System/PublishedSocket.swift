@@ -79,7 +79,9 @@ package struct PublishedSocket {
       descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
       guard descriptor >= 0, let name = Self.name(of: path) else { return }
       let end = MonotonicClock.now() + Self.patience
-      while !Self.bind(descriptor, to: name), errno == EADDRINUSE, MonotonicClock.now() < end { usleep(500) }
+      while unsafe LocalAddress.with(name, { unsafe bind(descriptor, $0, $1) }) != 0, errno == EADDRINUSE,
+        MonotonicClock.now() < end
+      { usleep(500) }
     }
 
     func end() { if descriptor >= 0 { close(descriptor) } }
@@ -94,18 +96,6 @@ package struct PublishedSocket {
       // FNV-1a.
       let hash = file.utf8.reduce(14_695_981_039_346_656_037 as UInt64) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
       return "\0rtcast-path-\(status.st_dev)-\(status.st_ino)-\(String(hash, radix: 36))"
-    }
-
-    private static func bind(_ descriptor: Int32, to name: String) -> Bool {
-      var address = sockaddr_un()
-      address.sun_family = sa_family_t(AF_UNIX)
-      let bytes = Array(name.utf8)
-      guard bytes.count <= MemoryLayout.size(ofValue: address.sun_path) else { return true }
-      unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
-      let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
-      return unsafe withUnsafePointer(to: &address) {
-        unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe Glibc.bind(descriptor, $0, length) == 0 }
-      }
     }
   }
 

@@ -19,7 +19,7 @@ package struct UnixSocket: Hashable, Sendable {
     // The limit of sending holds for connecting too.
     var limit = timeval(tv_sec: Self.patience, tv_usec: 0)
     unsafe setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-    guard unsafe withAddress({ unsafe Glibc.connect(socket, $0, $1) }) != 0 else { return socket }
+    guard unsafe LocalAddress.with(path, { unsafe Glibc.connect(socket, $0, $1) }) != 0 else { return socket }
     let reason = errno
     close(socket)
     switch reason {
@@ -37,7 +37,7 @@ package struct UnixSocket: Hashable, Sendable {
     let socket = try open()
     // The path gets the mode that the socket has when it is bound.
     fchmod(socket, 0o600)
-    guard unsafe withAddress({ unsafe bind(socket, $0, $1) }) == 0 else {
+    guard unsafe LocalAddress.with(path, { unsafe bind(socket, $0, $1) }) == 0 else {
       defer { close(socket) }
       throw refusal("made", errno)
     }
@@ -88,19 +88,6 @@ package struct UnixSocket: Hashable, Sendable {
     return UnixSocketError(
       code == EACCES || code == EPERM ? .notPermitted : .unavailable,
       "The socket \(path) cannot be \(deed): \(reason).")
-  }
-
-  private func withAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    let bytes = Array(path.utf8)
-    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
-    // A sockaddr_un may be passed as a sockaddr; `open` saw to it that the path fits with its closing zero.
-    return unsafe withUnsafePointer(to: &address) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
   }
 }
 

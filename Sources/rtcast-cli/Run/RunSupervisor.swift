@@ -125,16 +125,7 @@ struct RunSupervisor {
     let socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard socket >= 0 else { return false }
     defer { close(socket) }
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) {
-      $0.copyBytes(from: path.utf8.prefix($0.count - 1))
-    }
-    return withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    } == 0
+    return LocalAddress.with(path) { connect(socket, $0, $1) } == 0
   }
 
   private var leftovers: [Int32] {

@@ -49,26 +49,13 @@ final class ServiceNotifier: Sendable {
   /// Connects a socket for messages to the service manager, or to its journal.
   /// - Parameter path: a path; with `@` in front, a name that is not a file.
   static func connect(to path: String) -> Int32? {
-    let bytes = Array(path.utf8)
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
-      errno = ENAMETOOLONG
-      return nil
-    }
-    withUnsafeMutableBytes(of: &address.sun_path) { room in
-      room.copyBytes(from: bytes)
-      if bytes.first == UInt8(ascii: "@") { room[0] = 0 }
-    }
     let socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard socket >= 0 else { return nil }
-    let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
     // The longest delay of the program by a service manager that takes no messages.
     var patience = timeval(tv_sec: 1, tv_usec: 0)
     setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-    let status = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.connect(socket, $0, length) }
-    }
+    let name = path.hasPrefix("@") ? "\0" + path.dropFirst() : path
+    let status = LocalAddress.with(name) { Glibc.connect(socket, $0, $1) }
     guard status == 0 else {
       let reason = errno
       close(socket)
