@@ -161,7 +161,7 @@ let package = Package(
     .target(
       name: "RTCCodecFFmpeg", dependencies: ["RTCWire", "RTCMedia", "CFFmpeg"], swiftSettings: strict),
     .target(name: "RTCConvert", dependencies: ["RTCMedia", "CYUV"], swiftSettings: safe),
-    // What the encoders of all codecs share: which parts of a picture are coded when, and how finely.
+    // The policy of all encoders: which parts of a picture are coded when, and how finely.
     .target(name: "RTCVideoCoding", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: safe),
     .target(
       name: "RTCCodecAOM", dependencies: ["RTCVideoCoding", "RTCMedia", "RTCWire", "CAOM"],

@@ -133,7 +133,7 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     if let stage = refinementStage(now) {
       return plan.time(ofRefinement: min(stage.bytes, plan.passBytes(now)), now: now)
     }
-    // What changes now may rest then.
+    // The parts that change now may be at rest when the rest begins, and can be refined from then on.
     guard let begin = plan.restBegin(now), map.hasRefinable(above: plan.goals.finest) else { return nil }
     return begin
   }

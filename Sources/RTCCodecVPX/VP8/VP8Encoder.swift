@@ -138,7 +138,7 @@ package final class VP8Encoder: VideoEncoder {
       return plan.time(ofRefinement: min(stage.bytes, plan.passBytes(now)), now: now)
     }
     if map.hasTinted { return plan.time(ofRefinement: Self.tintBytes, now: now) }
-    // What changes now may rest then.
+    // The parts that change now may be at rest when the rest begins, and can be refined from then on.
     if let begin = plan.restBegin(now), map.quality.contains(where: { $0 > goals.finest }) { return begin }
     return unfollowed.map { max(now, $0 + ChangeHistory.restTime) }
   }
