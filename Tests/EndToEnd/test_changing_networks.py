@@ -11,6 +11,9 @@ from harness.reach import HUB_PORT, Page, Recorder, assert_moving, option
 
 pytestmark = pytest.mark.quiet("how long the picture stands still")
 
+# Seconds. It takes 1.5 on a machine with nothing else to do and twice that on a slow one; without a watch of the interfaces, the loss
+# of consent would be noticed after 5 at the earliest.
+SOON = 4
 CLOCK = ["--pattern", "clock", "--size", "640x360", "--fps", "15"]
 TILE = "#grid .tile video"
 
@@ -49,7 +52,7 @@ def test_a_call_goes_on_over_another_network(bed, calling):
     moved = notes.mark()
     bed.move(bed.alice, bed.cafe)
     notes.wait_moving_after(moved + 0.5)
-    assert notes.longest_gap(moved) <= 2
+    assert notes.longest_gap(moved) <= SOON
 
 
 @pytest.mark.feature("S0.48", "S3.49")
@@ -164,4 +167,4 @@ def test_two_publications_to_one_port_are_kept_apart_and_one_moves(bed, hub, cas
     moved = notes.mark()
     bed.move(bed.alice, bed.cafe)
     notes.wait_moving_after(moved + 0.5)
-    assert notes.longest_gap(moved) <= 2
+    assert notes.longest_gap(moved) <= SOON

@@ -261,8 +261,9 @@ class Attacker:
         assert self.process.stdout.readline() == "connected\n"
 
     def result(self, timeout=90):
-        """How many datagrams it has sent, and why it has stopped."""
-        return json.loads(self.process.communicate(timeout=timeout)[0])
+        """How many datagrams it has sent, and why it has stopped; waits for its end, which closing its standard input would be."""
+        self.process.wait(timeout)
+        return json.loads(self.process.communicate()[0])
 
     def close(self):
         if self.process.poll() is None:
@@ -287,8 +288,8 @@ def test_a_viewer_that_floods_the_loop_is_sent_away_and_the_others_see_on(cast, 
     rtcast = cast("test", "--pattern", "clock", "--fps", "20", "--size", "320x180")
     address = endpoint(rtcast)
     viewers = [peers(address) for _ in range(3)]
-    # Each takes some 30 microseconds of the loop.
-    attacker = attackers(address, "nack", 9, 30_000)
+    # Each takes some 30 microseconds of the loop. The attack lasts until it is noticed.
+    attacker = attackers(address, "nack", 50, 40_000)
     left = rtcast.wait_event("peer", timeout=60, where=lambda event: event["state"] == "left")
     assert left["reason"] == "too costly"
     assert attacker.result()["why"] == "ended"
