@@ -17,8 +17,6 @@ final class PortalCaptureLoop {
   private static let retryInterval = TimeDelta.seconds(1)
   /// If the session ends within this time before PipeWire does, PipeWire is the reason.
   private static let closingInterval = TimeDelta.milliseconds(300)
-  /// The least delay of a frame that is announced. If the delay grows by as much, the frame is announced again.
-  private static let shortestAnnouncement = TimeDelta.milliseconds(5)
 
   private let options: PortalCaptureOptions
   private let consumer: any VideoConsumer
@@ -41,7 +39,7 @@ final class PortalCaptureLoop {
   private var isWholeNew = true
   private var undelivered = DamageList()
   private var changedAt = Timestamp.zero
-  private var announced: Timestamp?
+  private var announcement = FrameAnnouncement()
   /// The part of the last frame that the drawn pointer covered, and the image's place.
   private var shownPointer: PixelRect?
   private var isPointerChanged = false
@@ -130,7 +128,7 @@ final class PortalCaptureLoop {
       giveBack()
       followWishes(now)
       if let due = clock.nextGrab, due <= now, deliver(now) { continue }
-      announce(now)
+      if hasStarted { announcement.announce(clock.nextGrab, to: consumer, now: now) }
       run.wait(until: nextDeadline(now))
     }
     return nil
@@ -141,14 +139,6 @@ final class PortalCaptureLoop {
     // A due frame waits for a lease to end, which wakes the thread.
     if let grab = clock.nextGrab, grab > now { deadlines.append(grab) }
     return deadlines.compactMap { $0 }.min()
-  }
-
-  /// Tells the consumer of a frame that waits for its turn, once for each frame unless it comes later than told.
-  private func announce(_ now: Timestamp) {
-    guard hasStarted, let grab = clock.nextGrab, grab > now + Self.shortestAnnouncement else { return }
-    if let announced, grab < announced + Self.shortestAnnouncement { return }
-    announced = grab
-    consumer.captureWillDeliver(at: grab)
   }
 
   private func report(stall sentence: String?) {
@@ -383,7 +373,8 @@ final class PortalCaptureLoop {
     report(stall: nil)
     clock.noteGrab(at: now)
     let changes = isWholeNew ? nil : undelivered.rects
-    (isWholeNew, isPointerChanged, shownPointer, announced) = (false, false, pointer, nil)
+    (isWholeNew, isPointerChanged, shownPointer) = (false, false, pointer)
+    announcement.noteDelivery()
     undelivered.removeAll()
     let time = max(changedAt, .zero)
     if options.cursor { cursor.noteFrame(isDrawn: isDrawn || !cursor.isTold, size: size, time: time) }

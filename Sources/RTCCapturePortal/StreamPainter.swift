@@ -4,28 +4,13 @@ import RTCMedia
 /// Pictures that are put together from those of a stream: turned, or with the pointer drawn in, or because the stream needs
 /// its buffers back.
 struct StreamPainter {
-  private static let mostPictures = 4
+  private var canvases: CanvasPool
 
-  private final class Canvas {
-    let memory: PictureMemory
-    /// The parts that have changed since it was drawn.
-    var stale: DamageList
-    var pointer = PointerDrawing()
+  init(size: PixelSize) { canvases = CanvasPool(size: size) }
 
-    init(_ size: PixelSize) {
-      memory = PictureMemory(format: .bgra, size: size)
-      stale = DamageList([PixelRect(size)])
-    }
+  var size: PixelSize { canvases.size }
 
-    var pixels: UnsafeMutablePointer<UInt32> { memory.bytes.baseAddress!.assumingMemoryBound(to: UInt32.self) }
-  }
-
-  let size: PixelSize
-  private var canvases: [Canvas] = []
-
-  init(size: PixelSize) { self.size = size }
-
-  mutating func noteChange(_ rect: PixelRect) { for canvas in canvases { canvas.stale.insert(rect) } }
+  mutating func noteChange(_ rect: PixelRect) { canvases.noteChange(rect) }
 
   /// The present picture, leased; nil while the consumer holds all of them.
   /// - Parameters:
@@ -35,7 +20,7 @@ struct StreamPainter {
     _ picture: PackedPicture, crop: PixelRect, pointer: (image: CursorImage, x: Int, y: Int)?,
     onRelease: @escaping @Sendable () -> Void
   ) -> PixelBuffer? {
-    guard let canvas = freeCanvas() else { return nil }
+    guard let canvas = canvases.free() else { return nil }
     canvas.pointer.remove(from: canvas.pixels, of: size)
     for stale in canvas.stale.clipped(to: PixelRect(size)).rects {
       let source = PixelRect(x: stale.x + crop.x, y: stale.y + crop.y, width: stale.width, height: stale.height)
@@ -44,13 +29,5 @@ struct StreamPainter {
     canvas.stale.removeAll()
     if let pointer { canvas.pointer.draw(pointer.image, x: pointer.x, y: pointer.y, into: canvas.pixels, of: size) }
     return canvas.memory.lease(onRelease: onRelease)
-  }
-
-  private mutating func freeCanvas() -> Canvas? {
-    if let free = canvases.first(where: { !$0.memory.isLeased }) { return free }
-    guard canvases.count < Self.mostPictures else { return nil }
-    let canvas = Canvas(size)
-    canvases.append(canvas)
-    return canvas
   }
 }

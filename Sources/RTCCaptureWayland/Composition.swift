@@ -3,31 +3,17 @@ import RTCMedia
 
 /// Pictures that are put together from copies of monitors: of several monitors, or turned ones.
 struct Composition {
-  private static let mostPictures = 4
+  private var canvases: CanvasPool
 
-  private final class Canvas {
-    let memory: PictureMemory
-    /// The parts that have changed since it was drawn.
-    var stale: DamageList
+  init(size: PixelSize) { canvases = CanvasPool(size: size) }
 
-    init(_ size: PixelSize) {
-      memory = PictureMemory(format: .bgra, size: size)
-      stale = DamageList([PixelRect(size)])
-    }
-  }
-
-  private let size: PixelSize
-  private var canvases: [Canvas] = []
-
-  init(size: PixelSize) { self.size = size }
-
-  mutating func noteChange(_ rect: PixelRect) { for canvas in canvases { canvas.stale.insert(rect) } }
+  mutating func noteChange(_ rect: PixelRect) { canvases.noteChange(rect) }
 
   /// The present picture, leased; nil while the consumer holds all of them.
   mutating func draw(
     _ plan: ScreenPlan, from copies: [OutputCopy], onRelease: @escaping @Sendable () -> Void
   ) -> PixelBuffer? {
-    guard let canvas = freeCanvas() else { return nil }
+    guard let canvas = canvases.free() else { return nil }
     for part in plan.parts {
       guard let (picture, orientation) = copies[part.output].newest else { continue }
       for stale in canvas.stale.rects {
@@ -38,14 +24,6 @@ struct Composition {
     }
     canvas.stale.removeAll()
     return canvas.memory.lease(onRelease: onRelease)
-  }
-
-  private mutating func freeCanvas() -> Canvas? {
-    if let free = canvases.first(where: { !$0.memory.isLeased }) { return free }
-    guard canvases.count < Self.mostPictures else { return nil }
-    let canvas = Canvas(size)
-    canvases.append(canvas)
-    return canvas
   }
 
   /// - Parameter target: the place in the whole picture, inside the part.

@@ -13,8 +13,6 @@ final class WaylandCaptureLoop {
   private static let copyTime = TimeDelta.milliseconds(17)
   /// The interval at which the compositor is asked whether it still answers.
   private static let aliveInterval = TimeDelta.seconds(2)
-  /// The least delay of a frame that is announced. If the delay grows by as much, the frame is announced again.
-  private static let shortestAnnouncement = TimeDelta.milliseconds(5)
   /// A monitor whose copies fail this many times in a row is reported.
   private static let reportedFailures = 5
 
@@ -41,8 +39,7 @@ final class WaylandCaptureLoop {
   private var undelivered = DamageList()
   /// The time of the newest change.
   private var changedAt = Timestamp.zero
-  /// The time announced to the consumer for the next frame; nil when none was announced since the last frame.
-  private var announced: Timestamp?
+  private var announcement = FrameAnnouncement()
   private var askAliveAt: Timestamp
   private var reportedStall: String?
 
@@ -135,7 +132,7 @@ final class WaylandCaptureLoop {
       lookAlive(now)
       reportStall(now)
       if let due = clock.nextGrab, due <= now, deliver(now) { continue }
-      announce(now)
+      if hasStarted { announcement.announce(clock.nextGrab, to: consumer, now: now) }
       connection.flush()
       run.wait(until: nextDeadline(now))
     }
@@ -150,14 +147,6 @@ final class WaylandCaptureLoop {
     // A due frame waits for a first copy, or for a lease to end, which wakes the thread.
     if let grab = clock.nextGrab, grab > now { deadlines.append(grab) }
     return deadlines.compactMap { $0 }.min()
-  }
-
-  /// Tells the consumer of a frame that waits for its turn, once for each frame unless it comes later than told.
-  private func announce(_ now: Timestamp) {
-    guard hasStarted, let grab = clock.nextGrab, grab > now + Self.shortestAnnouncement else { return }
-    if let announced, grab < announced + Self.shortestAnnouncement { return }
-    announced = grab
-    consumer.captureWillDeliver(at: grab)
   }
 
   private func lookAlive(_ now: Timestamp) {
@@ -269,7 +258,7 @@ final class WaylandCaptureLoop {
     let changes = isWholeNew ? nil : undelivered.rects
     isWholeNew = false
     undelivered.removeAll()
-    announced = nil
+    announcement.noteDelivery()
     for index in shown where copies[index].hasDamage { copies[index].askAt = copies[index].askAt.map { min($0, now) } }
     consumer.consume(VideoFrame(buffer: buffer, captureTime: changedAt, damage: changes, colorSpace: .sRGB))
     return true

@@ -19,8 +19,6 @@ final class X11CaptureLoop {
   private static let hidingInterval = TimeDelta.milliseconds(300)
   /// The interval at which the server is asked whether it still answers, if nothing else is asked.
   private static let aliveInterval = TimeDelta.seconds(1)
-  /// The least delay of a frame that is announced. If the delay grows by as much, the frame is announced again.
-  private static let shortestAnnouncement = TimeDelta.milliseconds(5)
   /// The most pictures that are kept for a consumer that holds on to its frames.
   private static let memoryLimit = 4
 
@@ -45,8 +43,7 @@ final class X11CaptureLoop {
   private var isWholeNew = true
   /// The changes since the last frame that the consumer got.
   private var undelivered = DamageList()
-  /// The time announced to the consumer for the next frame; nil when none was announced since the last frame.
-  private var announced: Timestamp?
+  private var announcement = FrameAnnouncement()
   /// The pointer in the last frame that the consumer got.
   private var shownPointer: ShownPointer?
   /// Whether frames show the pointer; nil before the first.
@@ -208,19 +205,11 @@ final class X11CaptureLoop {
         grab(into: picture)
         continue
       }
-      announce(now)
+      announcement.announce(clock.nextGrab, to: consumer, now: now)
       connection.flush()
       run.wait(until: nextDeadline(now))
     }
     return nil
-  }
-
-  /// Tells the consumer of a frame that waits for its turn, once for each frame unless it comes later than told.
-  private func announce(_ now: Timestamp) {
-    guard let grab = clock.nextGrab, grab > now + Self.shortestAnnouncement else { return }
-    if let announced, grab < announced + Self.shortestAnnouncement { return }
-    announced = grab
-    consumer.captureWillDeliver(at: grab)
   }
 
   private func nextDeadline(_ now: Timestamp) -> Timestamp? {
@@ -442,7 +431,7 @@ final class X11CaptureLoop {
     undelivered.removeAll()
     shownPointer = pointer
     noteDrawing(frame: now)
-    announced = nil
+    announcement.noteDelivery()
     let buffer = picture.memory.lease { [run] in run.wake() }
     consumer.consume(VideoFrame(buffer: buffer, captureTime: now, damage: changes, colorSpace: .sRGB))
   }
