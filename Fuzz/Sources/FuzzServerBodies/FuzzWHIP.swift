@@ -65,11 +65,11 @@ private struct WHIPModel {
   private mutating func answer(_ kind: UInt8, _ how: UInt8, _ reader: inout ByteReader) {
     guard let request = take(how) else { return }
     let status = kind == 15 ? Int(reader.readUInt8() ?? 0) * 4 : Self.statuses[Int(kind)]
-    var headers = [WHIPResponse.Header(name: "Content-Type", value: "application/sdp")]
+    var headers = [HTTPHeader(name: "Content-Type", value: "application/sdp")]
     if how & 0x80 == 0 { headers.append(.init(name: "Location", value: "/session/1")) }
     if how & 0x40 != 0 {
       let names = ["Location", "Link", "ETag", "Retry-After", "Content-Type"]
-      let field = WHIPResponse.Header(name: names[Int(how) % names.count], value: reader.takeText())
+      let field = HTTPHeader(name: names[Int(how) % names.count], value: reader.takeText())
       headers.insert(field, at: 0)
     }
     let body = how & 0x20 == 0 ? "v=0\r\n" : how & 0x10 == 0 ? "a=ice-ufrag:y\r\n" : reader.takeText()

@@ -1,30 +1,30 @@
 package import RTCPrimitives
 
+/// One header field of HTTP (RFC 9110 §6.3).
+package struct HTTPHeader: Sendable, Hashable {
+  /// The name as written; compared case-insensitively.
+  package var name: String
+  /// Without surrounding space.
+  package var value: String
+
+  package init(name: String, value: String) {
+    self.name = name
+    self.value = value
+  }
+}
+
 /// A complete HTTP response. The sender adds `Content-Length`, `Date` and `Connection`.
 package struct HTTPReply: Sendable, Equatable {
-  /// One header field (RFC 9110 §6.3).
-  package struct Header: Sendable, Equatable {
-    /// The name as written; compared case-insensitively.
-    package var name: String
-    /// Without surrounding space.
-    package var value: String
-
-    package init(name: String, value: String) {
-      self.name = name
-      self.value = value
-    }
-  }
-
   /// RFC 9110 §15.
   package var status: Int
   /// In the order in which they are sent.
-  package var headers: [Header]
+  package var headers: [HTTPHeader]
   /// The body; its length becomes `Content-Length`.
   package var body: [UInt8]
 
   package init(status: Int, headers: KeyValuePairs<String, String> = [:], body: [UInt8] = []) {
     self.status = status
-    self.headers = headers.map { Header(name: $0.key, value: $0.value) }
+    self.headers = headers.map { HTTPHeader(name: $0.key, value: $0.value) }
     self.body = body
   }
 
@@ -40,7 +40,7 @@ package struct HTTPReply: Sendable, Equatable {
   }
 
   mutating func add(_ name: String, _ value: String) {
-    headers.append(Header(name: name, value: value))
+    headers.append(HTTPHeader(name: name, value: value))
   }
 }
 
@@ -232,7 +232,7 @@ extension HTTPReply {
         "Vary": "Accept-Encoding", "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin",
         "Content-Security-Policy": policy.text(hosts: request.hosts),
       ], body: isKnown ? [] : form.body)
-    if let encoding = form.encoding { reply.headers.append(Header(name: "Content-Encoding", value: encoding)) }
+    if let encoding = form.encoding { reply.headers.append(HTTPHeader(name: "Content-Encoding", value: encoding)) }
     return reply
   }
 }

@@ -243,7 +243,7 @@ package struct RequestRouter: Sendable {
   }
 
   /// Headers of every response.
-  package static let commonHeaders: [HTTPReply.Header] = [
+  package static let commonHeaders: [HTTPHeader] = [
     .init(name: "Access-Control-Allow-Origin", value: "*"),
     .init(
       name: "Access-Control-Expose-Headers", value: "Location, ETag, Link, Accept-Patch, Retry-After, RTCast-Diagnosis"),

@@ -43,27 +43,14 @@ package struct WHIPRequest: Sendable, Hashable {
 
 /// The server's answer to a `WHIPRequest`.
 package struct WHIPResponse: Sendable, Hashable {
-  /// One header field.
-  package struct Header: Sendable, Hashable {
-    /// In any case.
-    package var name: String
-    /// Without surrounding blanks.
-    package var value: String
-
-    package init(name: String, value: String) {
-      self.name = name
-      self.value = value
-    }
-  }
-
   /// RFC 9110 §15.
   package var status: Int
   /// In the order they came; a name may come several times.
-  package var headers: [Header]
+  package var headers: [HTTPHeader]
   /// The body as text.
   package var body: String
 
-  package init(status: Int, headers: [Header] = [], body: String = "") {
+  package init(status: Int, headers: [HTTPHeader] = [], body: String = "") {
     self.status = status
     self.headers = headers
     self.body = body

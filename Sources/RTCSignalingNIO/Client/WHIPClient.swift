@@ -51,7 +51,7 @@ package final class WHIPClient: Sendable {
     do {
       let answer = try await exchange.perform(on: group.next())
       return WHIPResponse(
-        status: answer.status, headers: answer.headers.map { WHIPResponse.Header(name: $0.name, value: $0.value) },
+        status: answer.status, headers: answer.headers.map { HTTPHeader(name: $0.name, value: $0.value) },
         body: String(buffer: answer.body))
     } catch {
       throw ClientFailure.explain(error, at: request.target, configuration)

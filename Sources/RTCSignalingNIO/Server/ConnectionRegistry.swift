@@ -17,7 +17,7 @@ final class ConnectionRegistry {
   let logger: Logger
   let isSecure: Bool
   /// Headers of every response.
-  let commonHeaders: [HTTPReply.Header]
+  let commonHeaders: [HTTPHeader]
   private let front: ServedPage
   private let viewer: ServedPage
   /// The page that shows all streams; nil: there are none.
@@ -101,7 +101,7 @@ final class ConnectionRegistry {
     let isStrict = configuration.tls?.isVouchedFor == true && !configuration.listen.host.isLoopback
     commonHeaders =
       RequestRouter.commonHeaders
-      + (isStrict ? [HTTPReply.Header(name: "Strict-Transport-Security", value: "max-age=31536000")] : [])
+      + (isStrict ? [HTTPHeader(name: "Strict-Transport-Security", value: "max-age=31536000")] : [])
     self.sessions = sessions
     self.logger = logger
     self.eventLoop = eventLoop

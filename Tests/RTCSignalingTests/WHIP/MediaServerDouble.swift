@@ -101,7 +101,7 @@ final class MediaServerDouble {
     }
   }
 
-  private var links: [WHIPResponse.Header] {
+  private var links: [HTTPHeader] {
     switch kind {
     case .liveKit:
       [header("Link", #"<turn:t.example:443%3Ftransport=tcp>; rel="ice-server"; username="u"; credential="c""#)]
@@ -117,7 +117,7 @@ final class MediaServerDouble {
     }
   }
 
-  private func header(_ name: String, _ value: String) -> WHIPResponse.Header {
-    WHIPResponse.Header(name: name, value: value)
+  private func header(_ name: String, _ value: String) -> HTTPHeader {
+    HTTPHeader(name: name, value: value)
   }
 }

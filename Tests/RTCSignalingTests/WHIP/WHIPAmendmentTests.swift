@@ -11,7 +11,7 @@ import Testing
     var bench = try WHIPBench { request in
       guard request.method != .patch else { return patch(request) }
       guard request.method == .post else { return WHIPResponse(status: 200) }
-      var headers: [WHIPResponse.Header] = [
+      var headers: [HTTPHeader] = [
         .init(name: "Content-Type", value: "application/sdp"), .init(name: "Location", value: "/session/1"),
       ]
       if let etag { headers.append(.init(name: "ETag", value: etag)) }

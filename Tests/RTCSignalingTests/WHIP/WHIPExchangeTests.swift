@@ -12,7 +12,7 @@ import Testing
   ) throws(WHIPError) -> WHIPExchange.Step {
     try exchange.receive(
       WHIPResponse(
-        status: status, headers: headers.map { WHIPResponse.Header(name: $0.key, value: $0.value) }, body: body))
+        status: status, headers: headers.map { HTTPHeader(name: $0.key, value: $0.value) }, body: body))
   }
 
   @Test func `an accepted offer is a publication`() throws {
