@@ -10,22 +10,7 @@ import RTCWire
 /// decoded picture keeps it bit for bit, within whole superblocks (64×64).
 @safe
 package final class AV1Context: BlockCoder {
-  /// The settings that hold for a context's whole life.
-  private struct Format: Hashable {
-    var size: PixelSize
-    var chroma: ChromaSampling
-    /// The matrix of the samples, which are of limited range.
-    var matrix: ColorSpace.Matrix
-    var contentHint: ContentHint
-    var threads: Int
-
-    init(_ settings: VideoEncoderSettings, _ matrix: ColorSpace.Matrix) {
-      (size, chroma, self.matrix) = (settings.size, settings.chroma, matrix)
-      (contentHint, threads) = (settings.contentHint, settings.threads)
-    }
-  }
-
-  private let format: Format
+  private let format: CodedFormat
   private let context: UnsafeMutablePointer<aom_codec_ctx_t>
   private var config: aom_codec_enc_cfg_t
   private var frames: aom_codec_pts_t = 0
@@ -41,7 +26,7 @@ package final class AV1Context: BlockCoder {
 
   /// Creates a context. Throws `unsupportedSize` for sides outside 1…16,383 pixels.
   package init(_ settings: VideoEncoderSettings, _ matrix: ColorSpace.Matrix) throws(VideoEncoderError) {
-    let format = Format(settings, matrix)
+    let format = CodedFormat(settings, matrix)
     guard (1...16383).contains(format.size.width), (1...16383).contains(format.size.height) else {
       throw .unsupportedSize(format.size)
     }
@@ -82,7 +67,7 @@ package final class AV1Context: BlockCoder {
 
   /// Whether the context can go on with these settings.
   package func suits(_ settings: VideoEncoderSettings, _ matrix: ColorSpace.Matrix) -> Bool {
-    format == Format(settings, matrix)
+    format == CodedFormat(settings, matrix)
   }
 
   private func configure() throws(VideoEncoderError) {

@@ -11,24 +11,7 @@
   /// the pixels that viewers have. So without deblocking they stay bit for bit.
   @safe
   package final class X264Context: BlockCoder {
-    /// The settings that hold for a context's whole life.
-    private struct Format: Hashable {
-      /// The size of the coded picture.
-      var size: PixelSize
-      var chroma: ChromaSampling
-      /// The matrix of the samples, which are of limited range.
-      var matrix: ColorSpace.Matrix
-      var contentHint: ContentHint
-      var threads: Int
-
-      init(_ settings: VideoEncoderSettings, _ matrix: ColorSpace.Matrix) {
-        size = X264Context.codedSize(settings.size, settings.chroma)
-        (chroma, self.matrix) = (settings.chroma, matrix)
-        (contentHint, threads) = (settings.contentHint, settings.threads)
-      }
-    }
-
-    private let format: Format
+    private let format: CodedFormat
     /// The level of the stream, times ten.
     private let level: Int
     /// The encoder. It is nil only where `init` throws, and is closed in `deinit` alone, after the last call.
@@ -66,7 +49,7 @@
       guard (1...16384).contains(size.width), (1...16384).contains(size.height), let level = Self.level(settings) else {
         throw .unsupportedSize(size)
       }
-      format = Format(settings, matrix)
+      format = CodedFormat(settings, matrix, size: Self.codedSize(size, settings.chroma))
       self.level = level
       count = Self.macroblocks(size)
       // Made here and freed in `deinit` alone, also where `init` throws from here on.
@@ -92,7 +75,8 @@
     /// Whether the context can go on with these settings. A higher level than necessary is kept: another one would cost
     /// a key frame.
     package func suits(_ settings: VideoEncoderSettings, _ matrix: ColorSpace.Matrix) -> Bool {
-      guard format == Format(settings, matrix), let needed = Self.level(settings) else { return false }
+      let new = CodedFormat(settings, matrix, size: Self.codedSize(settings.size, settings.chroma))
+      guard format == new, let needed = Self.level(settings) else { return false }
       return needed <= level
     }
 

@@ -9,20 +9,6 @@ package import RTCVideoCoding
 /// map alone does not keep blocks that libvpx codes in one superblock (64×64) with active ones.
 @safe
 package final class VP9Context: BlockCoder {
-  /// The settings that hold for a context's whole life.
-  private struct Format: Hashable {
-    var size: PixelSize
-    var chroma: ChromaSampling
-    var contentHint: ContentHint
-    var threads: Int
-    var scalabilityMode: ScalabilityMode
-
-    init(_ settings: VideoEncoderSettings) {
-      (size, chroma, contentHint) = (settings.size, settings.chroma, settings.contentHint)
-      (threads, scalabilityMode) = (settings.threads, settings.scalabilityMode)
-    }
-  }
-
   /// libvpx's speeds. Of what scrolls at 2.5 Mbit/s, 8 shows 43.5 dB of luma in 27 ms a picture, and 9 shows 43.2 dB in
   /// 15 ms.
   private enum Speed: Int32 {
@@ -36,7 +22,7 @@ package final class VP9Context: BlockCoder {
   /// The number of blocks up to which a change is coded thoroughly.
   private static let smallChange = 400
 
-  private let format: Format
+  private let format: CodedFormat
   private let encoding: VPXEncoding
   private var speed = Speed.usual
   private var filters = true
@@ -46,7 +32,7 @@ package final class VP9Context: BlockCoder {
 
   /// Creates a context; the matrix is always BT.601. Throws `unsupportedSize` for sides outside 1…16,383 pixels.
   package init(_ settings: VideoEncoderSettings, _ matrix: ColorSpace.Matrix) throws(VideoEncoderError) {
-    format = Format(settings)
+    format = CodedFormat(settings, .bt601)
     encoding = try unsafe VPXEncoding(
       vpx_codec_vp9_cx(), settings, threads: { $0 >= 3600 ? max(1, min(settings.threads, 4)) : 1 },
       adjust: { config in
@@ -74,7 +60,7 @@ package final class VP9Context: BlockCoder {
 
   /// Whether the context can go on with these settings.
   package func suits(_ settings: VideoEncoderSettings, _ matrix: ColorSpace.Matrix) -> Bool {
-    format == Format(settings)
+    format == CodedFormat(settings, .bt601)
   }
 
   /// Codes a picture of the format's size and sampling.
