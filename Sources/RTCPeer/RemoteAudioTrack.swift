@@ -27,8 +27,7 @@ public final class RemoteAudioTrack: Sendable {
     var recordings: [AudioRecording] = []
     /// The playout; made by `prepare`, or with the first sink.
     var playout: AudioPlayout?
-    var onEnded: (@Sendable () -> Void)?
-    var hasEnded = false
+    var ending = TrackEnding()
     var clock: SenderClock?
   }
 
@@ -81,7 +80,7 @@ public final class RemoteAudioTrack: Sendable {
       guard let decoder else { throw NoDecoder() }
       let new = AudioPlayout(decoder: try decoder(2)) { MonotonicClock.now() }
       (new.isEnabled, new.volume) = (state.isEnabled, state.volume)
-      if state.hasEnded { new.end() }
+      if state.ending.hasEnded { new.end() }
       state.playout = new
       return new
     }
@@ -111,11 +110,7 @@ public final class RemoteAudioTrack: Sendable {
 
   /// Called once, when the remote peer sends it no longer or the connection ends; at once if that has happened.
   public func onEnded(_ handler: @escaping @Sendable () -> Void) {
-    let isOver = state.withLock { state in
-      if !state.hasEnded { state.onEnded = handler }
-      return state.hasEnded
-    }
-    if isOver { handler() }
+    if state.withLock({ $0.ending.setHandler(handler) }) { handler() }
   }
 
   // MARK: - Reading
@@ -144,13 +139,9 @@ public final class RemoteAudioTrack: Sendable {
 
   func end() {
     let (handler, playout) = state.withLock { state in
-      defer {
-        state.hasEnded = true
-        state.receiver = nil
-        state.recordings = []
-        state.onEnded = nil
-      }
-      return (state.onEnded, state.playout)
+      state.receiver = nil
+      state.recordings = []
+      return (state.ending.end(), state.playout)
     }
     playout?.end()
     handler?()

@@ -42,8 +42,7 @@ public final class RemoteVideoTrack: Sendable {
     var keptBytes = 0
     /// Whether frames are kept, until the first receiver.
     var keeps = true
-    var onEnded: (@Sendable () -> Void)?
-    var hasEnded = false
+    var ending = TrackEnding()
     var clock: SenderClock?
     var content: Content?
     /// The budget of decoded pixels, and its handler.
@@ -151,7 +150,7 @@ public final class RemoteVideoTrack: Sendable {
       if let playout = state.playout { return playout }
       let new = try VideoPlayout(
         decoders: decoders, budget: state.budget, requestKeyFrame: ask, whenOverBudget: state.whenOverBudget)
-      if state.hasEnded { new.end() }
+      if state.ending.hasEnded { new.end() }
       state.playout = new
       return new
     }
@@ -176,11 +175,7 @@ public final class RemoteVideoTrack: Sendable {
 
   /// Called once, when the remote peer sends it no longer or the connection ends; at once if that has happened.
   public func onEnded(_ handler: @escaping @Sendable () -> Void) {
-    let isOver = state.withLock { state in
-      if !state.hasEnded { state.onEnded = handler }
-      return state.hasEnded
-    }
-    if isOver { handler() }
+    if state.withLock({ $0.ending.setHandler(handler) }) { handler() }
   }
 
   // MARK: - Reading
@@ -261,15 +256,11 @@ public final class RemoteVideoTrack: Sendable {
 
   func end() {
     let (handler, playout) = state.withLock { state in
-      defer {
-        state.hasEnded = true
-        state.receiver = nil
-        state.recordings = []
-        state.onEnded = nil
-        state.keeps = false
-        state.forget()
-      }
-      return (state.onEnded, state.playout)
+      state.receiver = nil
+      state.recordings = []
+      state.keeps = false
+      state.forget()
+      return (state.ending.end(), state.playout)
     }
     playout?.end()
     handler?()
