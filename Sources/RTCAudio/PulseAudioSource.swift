@@ -53,7 +53,12 @@ public final class PulseAudioSource: AudioSource {
     let (purpose, noteDevice) = (purpose, noteDevice)
     do throws(SystemError) {
       let isNew = try thread.start(name: "rtc-pulse") { run in
-        PulseCapture(target, server: server, startLimit: startLimit, consumer, run, onNotice, purpose, noteDevice).run()
+        if case .program(let name) = target {
+          PulseProgramCapture(name, server: server, startLimit: startLimit, consumer, run, onNotice).run()
+        } else {
+          PulseCapture(target, server: server, startLimit: startLimit, consumer, run, onNotice, purpose, noteDevice)
+            .run()
+        }
       }
       if !isNew { consumer.audioCaptureDidStart(.failure(.alreadyStarted)) }
     } catch {

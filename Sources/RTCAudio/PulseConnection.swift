@@ -84,10 +84,12 @@ final class PulseConnection {
   }
 
   /// From here on `hasDeviceNews` is set.
-  func watchDevices() {
+  /// - Parameter streams: also when a program begins or ends to play.
+  func watchDevices(andStreams streams: Bool = false) {
     pa_context_set_subscribe_callback(context, devicesChanged, Unmanaged.passUnretained(self).toOpaque())
     let mask =
       PA_SUBSCRIPTION_MASK_SERVER.rawValue | PA_SUBSCRIPTION_MASK_SINK.rawValue | PA_SUBSCRIPTION_MASK_SOURCE.rawValue
+      | (streams ? PA_SUBSCRIPTION_MASK_SINK_INPUT.rawValue : 0)
     release(pa_context_subscribe(context, pa_subscription_mask_t(rawValue: mask), nil, nil))
   }
 
@@ -95,12 +97,13 @@ final class PulseConnection {
   func requestInventory() -> Bool {
     guard missingAnswers == 0 else { return false }
     draft = PulseInventory()
-    missingAnswers = 3
+    missingAnswers = 4
     let context = context
     let own = Unmanaged.passUnretained(self).toOpaque()
     release(pa_context_get_server_info(context, serverAnswered, own))
     release(pa_context_get_sink_info_list(context, sinkAnswered, own))
     release(pa_context_get_source_info_list(context, sourceAnswered, own))
+    release(pa_context_get_sink_input_info_list(context, streamAnswered, own))
     return true
   }
 
@@ -156,7 +159,7 @@ final class PulseConnection {
     draft.sinks.append(
       PulseInventory.Sink(
         name: name, description: text(sink.description), monitor: text(sink.monitor_source_name),
-        echoFilter: echoFilter(name, driver: text(sink.driver), sink.proplist)))
+        echoFilter: echoFilter(name, driver: text(sink.driver), sink.proplist), index: sink.index))
   }
 
   fileprivate func note(_ source: pa_source_info?) {
@@ -166,6 +169,18 @@ final class PulseConnection {
       PulseInventory.Source(
         name: name, description: text(source.description) ?? name, isMonitor: source.monitor_of_sink != UInt32.max,
         echoFilter: echoFilter(name, driver: text(source.driver), source.proplist)))
+  }
+
+  fileprivate func note(_ stream: pa_sink_input_info?) {
+    guard let stream else { return noteAnswer() }
+    func property(_ name: String) -> String? { text(pa_proplist_gets(stream.proplist, name)) }
+    // A stream without a program is the server's own, such as what a loopback plays.
+    guard let name = property("application.name") ?? property("application.process.binary") else { return }
+    draft.streams.append(
+      PulseInventory.Stream(
+        index: stream.index, sink: stream.sink, name: name,
+        otherNames: ["application.process.binary", "application.icon_name", "application.id"].compactMap(property),
+        process: property("application.process.id")))
   }
 
   /// PulseAudio identifies them by their module, PipeWire only by the names in its documentation.
@@ -204,6 +219,10 @@ private func serverAnswered(
 private func sinkAnswered(
   _: OpaquePointer?, _ sink: UnsafePointer<pa_sink_info>?, _ end: Int32, _ own: UnsafeMutableRawPointer?
 ) { connection(own).note(end == 0 ? sink?.pointee : nil) }
+
+private func streamAnswered(
+  _: OpaquePointer?, _ stream: UnsafePointer<pa_sink_input_info>?, _ end: Int32, _ own: UnsafeMutableRawPointer?
+) { connection(own).note(end == 0 ? stream?.pointee : nil) }
 
 private func sourceAnswered(
   _: OpaquePointer?, _ source: UnsafePointer<pa_source_info>?, _ end: Int32, _ own: UnsafeMutableRawPointer?

@@ -8,6 +8,8 @@ public struct PulseDevices: Hashable, Sendable {
   public var server: String
   /// In the server's order.
   public var devices: [PulseDevice]
+  /// The programs that play sound now, by name, as `PulseTarget.program` takes them.
+  public var programs: [String]
 
   /// Asks the server; blocks until it has answered, 5 seconds at most. Any thread.
   /// - Parameter server: as PULSE_SERVER has it; nil for PULSE_SERVER and the library's own search.
@@ -15,7 +17,8 @@ public struct PulseDevices: Hashable, Sendable {
     do throws(PulseError) {
       let inventory = try inventory(server)
       return PulseDevices(
-        server: "\(inventory.serverName) \(inventory.serverVersion)", devices: inventory.devices)
+        server: "\(inventory.serverName) \(inventory.serverVersion)", devices: inventory.devices,
+        programs: Set(inventory.streams.map(\.name)).sorted())
     } catch {
       throw error.captureError
     }

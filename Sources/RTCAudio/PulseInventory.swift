@@ -8,6 +8,9 @@ public enum PulseTarget: Hashable, Sendable {
   case microphone
   /// One device, by its name, its description or a part of that, as `PulseDevices` lists them. Waited for when it goes.
   case device(String)
+  /// All that one program plays, by its name, a part of that, or its process identifier, as `PulseDevices` lists them.
+  /// Waited for while it plays nothing. What is heard on the machine does not change.
+  case program(String)
 }
 
 /// A device that sound can be captured from.
@@ -48,8 +51,13 @@ package struct PulseInventory: Hashable, Sendable {
     package var description: String
     package var monitor: String?
     package var echoFilter: EchoFilter?
+    /// The server's number of it.
+    package var index: UInt32
 
-    package init(name: String, description: String? = nil, monitor: String?, echoFilter: EchoFilter? = nil) {
+    package init(
+      name: String, description: String? = nil, monitor: String?, echoFilter: EchoFilter? = nil, index: UInt32 = 0
+    ) {
+      self.index = index
       self.name = name
       self.description = description ?? name
       self.monitor = monitor
@@ -79,12 +87,31 @@ package struct PulseInventory: Hashable, Sendable {
     package init(master: String?) { self.master = master }
   }
 
+  /// A stream that a program plays.
+  package struct Stream: Hashable, Sendable {
+    /// The server's number of it.
+    package var index: UInt32
+    /// The number of the output that plays it.
+    package var sink: UInt32
+    /// The program's name, for people.
+    package var name: String
+    /// The names of the program's file and its icon, and its identifier.
+    package var otherNames: [String]
+    package var process: String?
+
+    package init(index: UInt32, sink: UInt32, name: String, otherNames: [String] = [], process: String? = nil) {
+      (self.index, self.sink, self.name) = (index, sink, name)
+      (self.otherNames, self.process) = (otherNames, process)
+    }
+  }
+
   package var serverName = ""
   package var serverVersion = ""
   package var defaultSink: String?
   package var defaultSource: String?
   package var sinks: [Sink] = []
   package var sources: [Source] = []
+  package var streams: [Stream] = []
 
   package init() {}
 
@@ -106,7 +133,18 @@ package struct PulseInventory: Hashable, Sendable {
     case .desktop: try desktop()
     case .microphone: try cancelsEcho ? echoCanceller(of: microphone()) : microphone()
     case .device(let wanted): try device(wanted)
+    case .program(let name): throw .noSuchSource("\(name) is a program and no device.")
     }
+  }
+
+  /// The streams of the program that `wanted` means: in full before a part of its name.
+  package func streams(of wanted: String) -> [Stream] {
+    let needle = wanted.lowercased()
+    let exact = streams.filter { stream in
+      stream.process == wanted || ([stream.name] + stream.otherNames).contains { $0.lowercased() == needle }
+    }
+    guard exact.isEmpty, !needle.isEmpty else { return exact }
+    return streams.filter { $0.name.lowercased().contains(needle) }
   }
 
   private func desktop() throws(CaptureError) -> PulseDevice {

@@ -27,11 +27,18 @@ final class PulseRecording {
   private let deliver: (AudioFrame) -> Void
 
   /// Begins to open a stream.
-  /// - Parameter deliver: gets the sound, from inside the connection's `pump`.
+  /// - Parameters:
+  ///   - index: of the only stream that is recorded of what `device`, an output's monitor, hears; nil: all of it.
+  ///   - deliver: gets the sound, from inside the connection's `pump`.
   init(
-    _ connection: PulseConnection, device: String, _ purpose: PulsePurpose, deliver: @escaping (AudioFrame) -> Void
+    _ connection: PulseConnection, device: String, _ purpose: PulsePurpose, ofStream index: UInt32? = nil,
+    deliver: @escaping (AudioFrame) -> Void
   ) throws(PulseError) {
     guard let stream = purpose.stream(connection) else { throw connection.lastError }
+    if let index, pa_stream_set_monitor_stream(stream, index) < 0 {
+      pa_stream_unref(stream)
+      throw connection.lastError
+    }
     self.connection = connection
     self.stream = stream
     self.deliver = deliver

@@ -72,14 +72,14 @@ final class PulseServer: Sendable {
   func control(_ arguments: String...) throws -> String { try run("/usr/bin/pactl", arguments) }
 
   /// Plays a tone, on the default output unless another is named.
-  func play(_ frequency: Double, on sink: String? = nil) throws {
+  /// - Parameter program: the name by which the server knows what plays.
+  func play(_ frequency: Double, on sink: String? = nil, as program: String = "pacat") throws {
     let file = "\(directory)/\(Int(frequency)).raw"
     if access(file, R_OK) != 0 { try Self.writeTone(frequency, to: file) }
     let device = sink.map { ["--device=\($0)"] } ?? []
     let child = try TestProcess(
-      ["/usr/bin/pacat", "--raw", "--format=s16ne", "--rate=48000", "--channels=1", "--latency-msec=50"] + device + [
-        file
-      ],
+      ["/usr/bin/pacat", "--raw", "--format=s16ne", "--rate=48000", "--channels=1", "--latency-msec=50"]
+        + ["--client-name=\(program)"] + device + [file],
       environment: environment)
     players.withLock { $0.append(child) }
   }

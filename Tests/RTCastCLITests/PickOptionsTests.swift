@@ -26,7 +26,9 @@ import rtcast_cli
     #expect(options.source(in: words) == nil)
   }
 
-  @Test(arguments: [AudioChoice.desktop, .microphone, .own, .silence, .device("usb")])
+  @Test(arguments: [
+    AudioChoice.desktop, .microphone, .own, .silence, .device("usb"), .program("mpv"), .sum([.desktop, .microphone]),
+  ])
   func `the choice of sound is passed on as it was given`(choice: AudioChoice) throws {
     #expect(try AudioChoice(parsing: choice.word) == choice)
   }

@@ -175,7 +175,10 @@ private struct Finds {
       }
     case .audio:
       switch sound {
-      case .success(let found): Self.table(found.devices.map(Self.cells), ifEmpty: "no devices")
+      case .success(let found):
+        Self.table(
+          found.devices.map(Self.cells) + found.programs.map { ["", "app:\($0.printable)", "plays now"] },
+          ifEmpty: "no devices")
       case .failure(let error): ["  none: \(error.sentence)"]
       case nil: []
       }
@@ -291,7 +294,9 @@ private struct Finds {
     case .monitors: return .array((screenRefusal == nil ? screens?.monitors ?? [] : []).map(Self.object))
     case .windows: return .array((screens?.windows ?? []).map(Self.object))
     case .cameras: return .array(((try? cameras?.get()) ?? []).map(Self.object))
-    case .audio: return .array(((try? sound?.get())?.devices ?? []).map(Self.object))
+    case .audio:
+      let found = try? sound?.get()
+      return .array((found?.devices ?? []).map(Self.object) + (found?.programs ?? []).map(Self.object(ofProgram:)))
     case .plugins: return .array(plugins.map(Self.object))
     case .patterns: return .array(SyntheticPattern.allCases.map { .string($0.rawValue) })
     case .codecs: return .array(CodecRegistry.standard.codecs.map { .string($0.rawValue) })
@@ -336,6 +341,13 @@ private struct Finds {
     .object([
       ("name", .string(device.name)), ("description", .string(device.description)),
       ("kind", .string(device.kind.rawValue)), ("default", .bool(device.isDefault)),
+    ])
+  }
+
+  private static func object(ofProgram name: String) -> JSONValue {
+    .object([
+      ("name", .string("app:\(name)")), ("description", .string(name)), ("kind", .string("program")),
+      ("default", .bool(false)),
     ])
   }
 

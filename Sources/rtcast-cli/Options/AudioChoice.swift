@@ -13,19 +13,53 @@ package enum AudioChoice: Hashable, Sendable {
   case silence
   /// A device by its name or description, or a part of it.
   case device(String)
+  /// All that one program plays.
+  case program(String)
+  /// Several of `desktop`, `microphone` and `program`, added.
+  case sum([AudioChoice])
 
   package init(parsing text: String) throws {
+    let parts = text.split(separator: "+", omittingEmptySubsequences: false).map(Self.sharable)
+    if parts.count > 1, let parts = parts as? [AudioChoice] {
+      self = .sum(parts)
+      return
+    }
+    if let one = Self.sharable(text[...]) {
+      self = one
+      return
+    }
     switch text.lowercased() {
-    case "desktop": self = .desktop
-    case "mic", "microphone": self = .microphone
     case "source": self = .own
     case "none": self = .silence
     default:
-      guard text.contains(where: { !$0.isWhitespace }) else {
+      guard text.contains(where: { !$0.isWhitespace }), !text.lowercased().hasPrefix("app:") else {
         throw ValidationError(
-          "--audio takes source, desktop, mic, none, or the name of a device (see `rtcast list audio`).")
+          "--audio takes source, desktop, mic, app:NAME, none, or the name of a device (see `rtcast list audio`).")
       }
       self = .device(text)
+    }
+  }
+
+  /// What may be a part of a sum; nil for everything else, such as a device whose name has a plus sign.
+  private static func sharable(_ text: Substring) -> AudioChoice? {
+    switch text.lowercased() {
+    case "desktop": return .desktop
+    case "mic", "microphone": return .microphone
+    default:
+      guard text.lowercased().hasPrefix("app:") else { return nil }
+      let name = text.dropFirst(4)
+      return name.contains { !$0.isWhitespace } ? .program(String(name)) : nil
+    }
+  }
+
+  /// The sound server's sound; nil for the others.
+  fileprivate var target: PulseTarget? {
+    switch self {
+    case .own, .silence, .sum: nil
+    case .desktop: .desktop
+    case .microphone: .microphone
+    case .device(let name): .device(name)
+    case .program(let name): .program(name)
     }
   }
 }
@@ -35,16 +69,16 @@ extension AudioChoice {
   ///   - own: the source's own audio.
   ///   - isCall: the sound server also plays remote peers, and is asked to cancel their echo.
   func source(own: (any AudioSource)?, isCall: Bool, _ logger: Logger) -> (any AudioSource)? {
-    let target: PulseTarget
     switch self {
     case .own: return own
     case .silence: return nil
-    case .desktop: target = .desktop
-    case .microphone: target = .microphone
-    case .device(let name): target = .device(name)
+    case .sum(let parts):
+      return MixedAudioSource(parts.compactMap { $0.source(own: nil, isCall: isCall && $0 == .microphone, logger) })
+    case .desktop, .microphone, .device, .program:
+      guard let target else { return nil }
+      if isCall { return PulseAudioDevice(microphone: target, onNotice: { logger.warning("\($0)") }).microphone }
+      return PulseAudioSource(target, onNotice: { logger.warning("\($0)") })
     }
-    if isCall { return PulseAudioDevice(microphone: target, onNotice: { logger.warning("\($0)") }).microphone }
-    return PulseAudioSource(target, onNotice: { logger.warning("\($0)") })
   }
 }
 

@@ -70,8 +70,9 @@ package struct MediaOptions: ParsableArguments {
   @Option(
     name: .customLong("audio"),
     help: ArgumentHelp(
-      "Audio to send: source (the source's own; a screen has none), desktop (what this machine plays), mic, none, or a "
-        + "device that `rtcast list audio` names. (default: source; mic for `rtcast call` without --file)",
+      "Audio to send: source (the source's own; a screen has none), desktop (what this machine plays), mic, app:NAME "
+        + "(what one program plays), several of these three such as app:firefox+mic, none, or a device that `rtcast "
+        + "list audio` names. (default: source; mic for `rtcast call` without --file)",
       valueName: "choice"),
     transform: { try AudioChoice(parsing: $0) })
   var audioOption: AudioChoice?

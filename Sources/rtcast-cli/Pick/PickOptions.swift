@@ -49,6 +49,8 @@ extension AudioChoice {
     case .own: "source"
     case .silence: "none"
     case .device(let name): name
+    case .program(let name): "app:\(name)"
+    case .sum(let parts): parts.map(\.word).joined(separator: "+")
     }
   }
 }

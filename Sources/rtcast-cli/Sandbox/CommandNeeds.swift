@@ -187,7 +187,7 @@ extension MediaOptions {
     if choosesCodec { needs.keepsState = true }
     needs.rereads.append(presetName.flatMap { $0.contains("/") || $0.hasSuffix(".json") ? $0 : nil })
     switch audio {
-    case .desktop, .microphone, .device: needs.usesSound = true
+    case .desktop, .microphone, .device, .program, .sum: needs.usesSound = true
     case .own, .silence, nil: break
     }
   }
