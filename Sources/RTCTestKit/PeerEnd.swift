@@ -149,6 +149,12 @@ package final class PeerEnd {
   /// The transceivers in order, so that a seed replays a run.
   var sending: [TransceiverID] { peer.transceivers.map(\.id) }
 
+  /// Drops the sources of transceivers that are gone: their time would never pass.
+  func keepSources(of ids: [TransceiverID]) {
+    sources = sources.filter { ids.contains($0.key) }
+    audioSources = audioSources.filter { ids.contains($0.key) }
+  }
+
   func makeFrame(_ id: TransceiverID, _ now: Timestamp) -> EncodedFrame? {
     sources[id]?.targetBitrate = followsTargetBitrate ? lastBitrates[id] : nil
     return sources[id]?.next(now)

@@ -263,7 +263,9 @@ package final class PeerPair {
     for side in [Side.offerer, .answerer] {
       let end = self[side]
       guard end.isAlive, end.nextMediaTime <= now else { continue }
-      for id in end.sending {
+      let sending = end.sending
+      end.keepSources(of: sending)
+      for id in sending {
         if let time = end.sources[id]?.nextTime, time <= now, let frame = end.makeFrame(id, now) {
           step(side, .frame(frame, id))
         }
