@@ -107,6 +107,7 @@ let package = Package(
       name: "RTCPeer",
       dependencies: [
         "RTCPrimitives", "RTCWire", "RTCMedia", "RTCICE", "RTCDTLS", "RTCSCTP", "RTCEngine", "RTCNet", "RTCPlayout",
+        "CLinux",
       ],
       swiftSettings: safe),
 

@@ -228,7 +228,7 @@ package struct ConnectionDiagnosis: Hashable, Sendable {
 
 extension IPAddress {
   /// An address that is not routed on the internet: RFC 1918, RFC 6598, RFC 4193, link-local and loopback addresses.
-  var isPrivate: Bool {
+  package var isPrivate: Bool {
     if isLoopback || isLinkLocal { return true }
     switch unmapped {
     case .v4(let value):

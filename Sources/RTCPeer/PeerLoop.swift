@@ -28,6 +28,8 @@ public final class PeerLoop: Sendable {
     public var servesTCP = false
     /// Addresses at which remote peers reach this machine although no interface has them; offered in addition.
     public var advertised: [AdvertisedAddress] = []
+    /// Ask the router to forward the port that all peers share, by PCP or NAT-PMP, and offer the address outside.
+    public var mapsPort = false
     /// Receives sentences for the user, such as that an advertised name was not found. Called on the loop's thread; must not
     /// wait.
     public var onNotice: (@Sendable (String) -> Void)?
@@ -55,6 +57,7 @@ public final class PeerLoop: Sendable {
   package let refusals = RefusalCounts()
   let events: EventLoop
   private let holder = TableHolder()
+  private let mapper = PortMapper()
   /// The options of the loop.
   package let options: Options
   /// The certificate that identifies this process to every peer; new at each start.
@@ -72,6 +75,17 @@ public final class PeerLoop: Sendable {
       let table = PeerTable(loop: loop, options: options, refusals: refusals, now: MonotonicClock.now())
       holder.table = table
       return table
+    }
+    if options.mapsPort { try mapPort() }
+  }
+
+  /// Asks the router for the shared port, and for the TCP port of the same number where there is one.
+  private func mapPort() throws(SystemError) {
+    let (events, holder, onNotice) = (events, holder, options.onNotice)
+    let transports: [MappedTransport] = options.servesTCP ? [.udp, .tcp] : [.udp]
+    try mapper.start(transports.map { WantedMapping($0, events.port) }) { event in
+      if let sentence = event.notice(of: "media port") { onNotice?(sentence) }
+      events.post { holder.table?.advertised.map(event.wanted, to: event.external, MonotonicClock.now()) }
     }
   }
 
@@ -165,6 +179,7 @@ public final class PeerLoop: Sendable {
   /// Says goodbye to the peers that are left, which end by that, and ends the thread once everything posted so far was
   /// sent. Any thread, any number of times; not under a lock that callbacks of tracks and connections take.
   public func stop() {
+    mapper.stop()
     let holder = holder
     events.post { holder.table?.closeAll(now: MonotonicClock.now()) }
     events.stop()

@@ -10,6 +10,8 @@ final class AdvertisedPlaces {
     var ip: IPAddress
     /// Nil: the port inside.
     var port: UInt16?
+    /// The only transport that is forwarded; nil: UDP and TCP.
+    var transport: MappedTransport?
   }
 
   private final class Entry {
@@ -25,6 +27,8 @@ final class AdvertisedPlaces {
   private unowned let table: PeerTable
   private let entries: [Entry]
   private let onNotice: (@Sendable (String) -> Void)?
+  /// The ports that the router forwards, by the port inside.
+  private var mapped: [WantedMapping: SocketAddress] = [:]
   /// The places, those of the first advertised address first.
   private(set) var places: [Place] = []
   /// When names are resolved again.
@@ -63,6 +67,16 @@ final class AdvertisedPlaces {
       // The former addresses may still be right.
       entry.failure = reason
     }
+    update(now)
+  }
+
+  /// The router forwards a port, or does so no longer: nil.
+  func map(_ wanted: WantedMapping, to address: SocketAddress?, _ now: Timestamp) {
+    mapped[wanted] = address
+    update(now)
+  }
+
+  private func update(_ now: Timestamp) {
     let former = places
     collect()
     if places != former { table.advertisedChanged(now) }
@@ -78,6 +92,10 @@ final class AdvertisedPlaces {
 
   private func collect() {
     var all: [Place] = []
+    for transport in MappedTransport.allCases {
+      guard let address = mapped.first(where: { $0.key.transport == transport })?.value else { continue }
+      all.append(Place(ip: address.ip, port: address.port, transport: transport))
+    }
     for entry in entries {
       for ip in entry.ips {
         let place = Place(ip: ip, port: entry.address.port)
@@ -111,14 +129,14 @@ extension ICESockets {
       guard place.port == nil || carrier == .udp(port: 0) else { continue }
       let isOwn = addresses.contains { $0.address.withoutScope == place.ip }
       let udp = SocketAddress(ip: place.ip, port: place.port ?? port)
-      if !isOwn || udp.port != port, !gathered.contains(where: { $0.address == udp && $0.tcpType == nil }) {
+      if place.transport != .tcp, !isOwn || udp.port != port, !gathered.contains(where: { $0.address == udp && $0.tcpType == nil }) {
         let preference = UInt16(65_535 - 256 * rank)
         result.append(
           ICECandidate(
             address: udp, priority: ICECandidate.priority(kind: .serverReflexive, localPreference: preference),
             kind: .serverReflexive, foundation: "a\(rank)", carrier: carrier))
       }
-      guard let inside = peerStreams?.port else { continue }
+      guard let inside = peerStreams?.port, place.transport != .udp else { continue }
       let tcp = SocketAddress(ip: place.ip, port: place.port ?? inside)
       guard !isOwn || tcp.port != inside else { continue }
       result.append(

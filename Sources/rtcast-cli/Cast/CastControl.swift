@@ -19,8 +19,11 @@ struct CastControl {
     let server: SignalingServer
     let links: ServerLinks
     var socket: ListeningSocket?
+    /// Nil without `--map-port`.
+    var outside: OutsidePage?
 
     func close() async {
+      outside?.close()
       await server.shutdown()
       socket?.remove()
     }

@@ -89,6 +89,15 @@ struct CastOutput: Sendable {
     }
   }
 
+  /// - Parameter link: of the page, for viewers outside this network.
+  func mapped(to link: String) {
+    switch style {
+    case .json: OutputEvent(.mapped, [("url", .string(link))]).print()
+    case .plain: Terminal.print("From outside: \(link)")
+    case .live: Terminal.print("  From outside ", bold: link)
+    }
+  }
+
   /// - Parameter link: of the page on which the caster picks what is cast.
   func picking(at link: String) {
     switch style {

@@ -243,7 +243,11 @@ struct CastRunner {
     }
     let links = ServerLinks(server, gate, access, certificate: certificate, outward: outward, hasHub: false)
     output.listening(at: links)
-    return CastControl.Served(server: server, links: links, socket: socket)
+    let output = output
+    let outside =
+      options.network.mapsPort
+      ? try OutsidePage(server, gate.secret, logger, onLink: { output.mapped(to: $0) }) : nil
+    return CastControl.Served(server: server, links: links, socket: socket, outside: outside)
   }
 
   /// Serves the page on which the caster picks, and prints its link; nothing without `--pick`.

@@ -44,6 +44,8 @@ struct CallCommand: AsyncParsableCommand {
   @OptionGroup(title: "Network") var network: NetworkOptions
   @OptionGroup(title: "While it runs") var output: CallOutputOptions
 
+  func validate() throws { try network.refuseMapping() }
+
   func run() async throws {
     let logger = StandardErrorLog.logger(verbosity: output.run.verbose)
     let plan: CallPlan

@@ -31,7 +31,10 @@ struct WatchCommand: AsyncParsableCommand {
   @OptionGroup(title: "Network") var network: NetworkOptions
   @OptionGroup(title: "While it runs") var output: WatchOutputOptions
 
-  func validate() throws { _ = try CastTarget(parsing: RegisteredLink.target(of: what)) }
+  func validate() throws {
+    try network.refuseMapping()
+    _ = try CastTarget(parsing: RegisteredLink.target(of: what))
+  }
 
   func run() async throws {
     let logger = StandardErrorLog.logger(verbosity: output.run.verbose)

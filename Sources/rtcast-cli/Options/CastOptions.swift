@@ -20,10 +20,14 @@ package struct CastOptions: ParsableArguments {
       throw ValidationError(
         "--open, --tls and related options are for viewers that connect to this program. With --to, leave them out.")
     }
+    if network.mapsPort, destination.to == nil { try viewers.checkMapping() }
     try viewers.access.check(viewers.token)
     try viewers.access.check(listen: viewers.listen)
     var isCall = false
-    if case .hub = destination.to { isCall = true }
+    if case .hub = destination.to {
+      isCall = true
+      try network.refuseMapping()
+    }
     let hub = destination.hub
     if !isCall, hub.server != nil || hub.ownName != nil || hub.hidesWindow {
       throw ValidationError("--server, --name and --no-window are for calls; name the peer to call with --to NAME.")
@@ -56,6 +60,15 @@ package struct ViewerOptions: ParsableArguments {
 
   @Flag(name: .customLong("no-qr"), help: "Print no QR code of the link.")
   var hidesQRCode = false
+
+  /// A port that only this machine reaches is of no use outside.
+  func checkMapping() throws {
+    guard !listen.host.isLoopback, listen.socketPath == nil else {
+      throw ValidationError(
+        "--map-port lets viewers outside reach the page, but the page is served to this machine alone. Add --listen "
+          + "0.0.0.0:0, or a port of your choice.")
+    }
+  }
 }
 
 /// `--to` and what belongs to it.

@@ -64,6 +64,13 @@ package struct NetworkOptions: ParsableArguments {
     })
   var advertised: [AdvertisedAddress] = []
 
+  @Flag(
+    name: .customLong("map-port"),
+    help: ArgumentHelp(
+      "Ask the router, by PCP or NAT-PMP, to forward the ports of this command, so that people outside this network reach it "
+        + "without a server between. The ports are closed when the command ends."))
+  var mapsPort = false
+
   @Option(
     name: .customLong("interface"),
     help: ArgumentHelp(
@@ -89,10 +96,17 @@ package struct NetworkOptions: ParsableArguments {
     }
   }
 
+  /// Calls use a port of their own for each connection, and what only watches needs none.
+  func refuseMapping() throws {
+    guard mapsPort else { return }
+    throw ValidationError(
+      "--map-port is for casts and hubs. For calls, name a TURN server with --ice-server, or use a hub that names one.")
+  }
+
   /// Something was said.
   var isGiven: Bool {
     !iceServers.isEmpty || iceServerFile != nil || icePolicy != nil || udpPort != nil || interfaces != nil
-      || servesTCP || !advertised.isEmpty
+      || servesTCP || !advertised.isEmpty || mapsPort
   }
 
   /// The value of `RTCAST_ICE_SERVERS`.
@@ -118,6 +132,7 @@ package struct NetworkOptions: ParsableArguments {
     options.interfaces = interfaces
     options.servesTCP = servesTCP
     options.advertised = advertised
+    options.mapsPort = mapsPort
     let hasRelay = options.iceServers.contains { $0.urls.contains(where: \.scheme.isRelay) }
     if options.iceTransportPolicy == .relay, !hasRelay, !isTold {
       throw CastFailure(

@@ -26,6 +26,15 @@ struct ServeOutput: Sendable {
     links.show(as: "Call at", of: "this hub", qrCode: !hidesQRCode, hint: "Press Ctrl-C to stop.")
   }
 
+  /// - Parameter link: of the page, for people outside this network.
+  func mapped(to link: String) {
+    if json {
+      OutputEvent(.mapped, [("url", .string(link))]).print()
+    } else {
+      Terminal.print("  From outside ", bold: link)
+    }
+  }
+
   func answer(_ reply: ControlReply) {
     if json { reply.event.print() } else { reply.show() }
   }

@@ -88,6 +88,10 @@ struct ServeRunner {
     let links = ServerLinks(
       server, access.gate, command.access, certificate: certificate, outward: outwardAddresses, hasHub: true)
     output.listening(at: links)
+    let outside =
+      command.network.mapsPort
+      ? try OutsidePage(server, access.gate.secret, logger, onLink: { output.mapped(to: $0) }) : nil
+    defer { outside?.close() }
     if access.isKept { KeptSecret.note(addresses: addresses(in: links)) }
     let limit = command.output.duration.map { seconds in
       Task { if (try? await Task.sleep(for: .seconds(seconds))) != nil { report.yield(.end(.durationOver)) } }
