@@ -45,6 +45,7 @@ extension FuzzTarget {
     FuzzTarget("WebSocket", longest: 4_096, fuzzWebSocket),
     FuzzTarget("Routes", fuzzRoutes),
     FuzzTarget("Proxy", longest: 4_096, fuzzProxy),
+    FuzzTarget("PortMapping", fuzzPortMapping),
     FuzzTarget("LinkHeaders", fuzzLinkHeaders),
     FuzzTarget("Access", fuzzAccess),
     FuzzTarget("WHIP", fuzzWHIP),
