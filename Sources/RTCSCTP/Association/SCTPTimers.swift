@@ -1,6 +1,6 @@
 import RTCPrimitives
 
-/// The association's deadlines, by name.
+/// The association's deadlines, by name. `SCTPAssociation+Sending` handles those that are due.
 struct SCTPTimers {
   enum Name: Int, CaseIterable {
     /// INIT is sent again (RFC 9260 §5.1).
