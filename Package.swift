@@ -83,7 +83,7 @@ let package = Package(
 
     // Values, wire formats and media contracts.
     .target(name: "RTCPrimitives", swiftSettings: safe),
-    .target(name: "RTCMedia", dependencies: ["RTCPrimitives"], swiftSettings: safe),
+    .target(name: "RTCMedia", dependencies: ["RTCPrimitives", "CLinux"], swiftSettings: safe),
     .target(name: "RTCWire", dependencies: ["RTCPrimitives"], swiftSettings: safe),
 
     // The peer connection, sans-IO.
@@ -296,7 +296,7 @@ let package = Package(
     .target(name: "FeatureKit", path: "Tests/FeatureKit", swiftSettings: strict),
     .target(name: "SDPKit", path: "Tests/SDPKit", swiftSettings: strict),
     .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: strict),
-    .testTarget(name: "RTCMediaTests", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: strict),
+    .testTarget(name: "RTCMediaTests", dependencies: ["RTCMedia", "RTCPrimitives", "CLinux"], swiftSettings: strict),
     .testTarget(
       name: "RTCWireTests", dependencies: ["RTCWire", "RTCPrimitives", "SDPKit"], swiftSettings: strict),
     .testTarget(
