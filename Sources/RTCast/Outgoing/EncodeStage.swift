@@ -446,8 +446,7 @@ extension VideoCodec {
     switch self {
     case .vp8: 127
     case .h264: 51
-    case .vp9: 63
-    default: 255
+    case .vp9, .av1: 63
     }
   }
 }
