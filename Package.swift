@@ -415,7 +415,7 @@ let package = Package(
       name: "RTCCodecVPXTests", dependencies: ["RTCCodecVPX", "RTCMedia", "RTCPrimitives"],
       swiftSettings: strict),
     .testTarget(
-      name: "RTCVideoCodingTests", dependencies: ["RTCPrimitives", "RTCVideoCoding"],
+      name: "RTCVideoCodingTests", dependencies: ["CodingKit", "RTCMedia", "RTCPrimitives", "RTCVideoCoding"],
       swiftSettings: strict),
     // Our decoders and payload formats, held to the reference encoders' and decoders' own tools.
     .testTarget(
@@ -456,8 +456,8 @@ let package = Package(
     .testTarget(
       name: "RTCastTests",
       dependencies: [
-        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCPage", "RTCSCTP",
-        "RTCWire",
+        "RTCast", "CodingKit", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCPage", "RTCSCTP",
+        "RTCVideoCoding", "RTCWire",
         "RTCMedia", "RTCNet", "RTCPeer",
         "RTCPrimitives", "RTCSignaling", "RTCSignalingNIO", "RTCTestKit", "ProcessKit",
         .product(name: "Logging", package: "swift-log"),
