@@ -83,7 +83,7 @@ let package = Package(
 
     // Values, wire formats and media contracts.
     .target(name: "RTCPrimitives", swiftSettings: safe),
-    .target(name: "RTCMedia", dependencies: ["RTCPrimitives"], swiftSettings: safe),
+    .target(name: "RTCMedia", dependencies: ["RTCPrimitives", "CLinux"], swiftSettings: safe),
     .target(name: "RTCWire", dependencies: ["RTCPrimitives"], swiftSettings: safe),
 
     // The peer connection, sans-IO.
@@ -297,7 +297,7 @@ let package = Package(
     .target(name: "FeatureKit", path: "Tests/FeatureKit", swiftSettings: strict),
     .target(name: "SDPKit", path: "Tests/SDPKit", swiftSettings: strict),
     .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: strict),
-    .testTarget(name: "RTCMediaTests", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: strict),
+    .testTarget(name: "RTCMediaTests", dependencies: ["RTCMedia", "RTCPrimitives", "CLinux"], swiftSettings: strict),
     .testTarget(
       name: "RTCWireTests", dependencies: ["RTCWire", "RTCPrimitives", "SDPKit"], swiftSettings: strict),
     .testTarget(
@@ -416,7 +416,7 @@ let package = Package(
       name: "RTCCodecVPXTests", dependencies: ["RTCCodecVPX", "RTCMedia", "RTCPrimitives"],
       swiftSettings: strict),
     .testTarget(
-      name: "RTCVideoCodingTests", dependencies: ["RTCPrimitives", "RTCVideoCoding"],
+      name: "RTCVideoCodingTests", dependencies: ["CodingKit", "RTCMedia", "RTCPrimitives", "RTCVideoCoding"],
       swiftSettings: strict),
     // Our decoders and payload formats, held to the reference encoders' and decoders' own tools.
     .testTarget(
@@ -457,8 +457,8 @@ let package = Package(
     .testTarget(
       name: "RTCastTests",
       dependencies: [
-        "RTCast", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCPage", "RTCSCTP",
-        "RTCWire",
+        "RTCast", "CodingKit", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCPage", "RTCSCTP",
+        "RTCVideoCoding", "RTCWire",
         "RTCMedia", "RTCNet", "RTCPeer",
         "RTCPrimitives", "RTCSignaling", "RTCSignalingNIO", "RTCTestKit", "ProcessKit",
         .product(name: "Logging", package: "swift-log"),

@@ -22,3 +22,4 @@
 #include "clinux_sandbox.h"
 #include "clinux_signal.h"
 #include "clinux_camera.h"
+#include "clinux_dmabuf.h"

@@ -29,6 +29,8 @@ package struct FrameConverter: ~Copyable {
     let sources = (rects ?? whole).map { $0.aligned(to: 2, within: frame.size) }.filter { !$0.isEmpty }
     guard !sources.isEmpty else { return [] }
     framesConverted += 1
+    picture.beginAccess()
+    defer { picture.endAccess() }
     if frame.size == picture.size, try convertDirectly(frame, sources, into: picture) {
       return rects == nil ? nil : sources
     }

@@ -10,13 +10,13 @@ struct MatrixTurn {
   /// - Parameter rect: its corner on even coordinates.
   static func turn(_ rect: PixelRect, of picture: InputPicture) {
     let luma = picture.stride(ofPlane: 0)
-    let chroma = picture.stride(ofPlane: 1)
+    let chroma = (u: picture.stride(ofPlane: 1), v: picture.stride(ofPlane: 2))
     // The planes hold every row of `rect`, whose corner `address` gives; the picture outlives the loop.
     let (y, u, v) = unsafe (picture.address(0, rect), picture.address(1, rect), picture.address(2, rect))
     for row in 0..<(rect.height + 1) / 2 {
       let top = unsafe y + row * 2 * luma
       let bottom = unsafe row * 2 + 1 < rect.height ? top + luma : nil
-      unsafe turnRow(top, bottom, u + row * chroma, v + row * chroma, width: rect.width)
+      unsafe turnRow(top, bottom, u + row * chroma.u, v + row * chroma.v, width: rect.width)
     }
   }
 

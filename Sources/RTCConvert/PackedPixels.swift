@@ -81,19 +81,20 @@ struct PackedPixels {
     case .rgba:
       // libyuv has no function for luma alone.
       let (u, v) = unsafe (picture.address(1, rect), picture.address(2, rect))
-      try check(unsafe ABGRToI420(from, Int32(stride), y, strides.0, u, strides.1, v, strides.1, width, height))
+      let last = Int32(picture.stride(ofPlane: 2))
+      try check(unsafe ABGRToI420(from, Int32(stride), y, strides.0, u, strides.1, v, last, width, height))
     }
   }
 
   private func convertChroma(_ rect: PixelRect, into picture: InputPicture) {
     let from = unsafe base + rect.y * stride + rect.x * 4
     let (u, v) = unsafe (picture.address(1, rect), picture.address(2, rect))
-    let target = picture.stride(ofPlane: 1)
+    let strides = (u: picture.stride(ofPlane: 1), v: picture.stride(ofPlane: 2))
     for row in 0..<(rect.height + 1) / 2 {
       let top = unsafe from + row * 2 * stride
       let bottom = unsafe row * 2 + 1 < rect.height ? top + stride : top
       let line = unsafe ChromaRow(
-        order: order, top: top, bottom: bottom, u: u + row * target, v: v + row * target)
+        order: order, top: top, bottom: bottom, u: u + row * strides.u, v: v + row * strides.v)
       unsafe line.convert(width: rect.width)
     }
   }

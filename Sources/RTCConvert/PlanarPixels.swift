@@ -36,38 +36,40 @@ func convertPlanes(_ buffer: PixelBuffer, _ rect: PixelRect, into picture: Input
   let from = unsafe PlanarRect(buffer, rect)
   let y = unsafe picture.address(0, rect)
   let u = unsafe picture.address(1, rect)
-  let v = unsafe picture.address(picture.format == .nv12 ? 1 : 2, rect)
-  let (luma, chroma) = (Int32(picture.stride(ofPlane: 0)), Int32(picture.stride(ofPlane: 1)))
+  let last = picture.format == .nv12 ? 1 : 2
+  let v = unsafe picture.address(last, rect)
+  let luma = Int32(picture.stride(ofPlane: 0))
+  let chroma = (u: Int32(picture.stride(ofPlane: 1)), v: Int32(picture.stride(ofPlane: last)))
   let (width, height) = (Int32(rect.width), Int32(rect.height))
   let status =
     switch (buffer.format, picture.format) {
     case (.i444, .i444):
       unsafe I444Copy(
-        from.y, from.strides.y, from.u, from.strides.u, from.v!, from.strides.v, y, luma, u, chroma, v, chroma,
+        from.y, from.strides.y, from.u, from.strides.u, from.v!, from.strides.v, y, luma, u, chroma.u, v, chroma.v,
         width, height)
     case (.i444, .nv12):
       unsafe I444ToNV12(
-        from.y, from.strides.y, from.u, from.strides.u, from.v!, from.strides.v, y, luma, u, chroma, width, height)
+        from.y, from.strides.y, from.u, from.strides.u, from.v!, from.strides.v, y, luma, u, chroma.u, width, height)
     case (.i444, _):
       unsafe I444ToI420(
-        from.y, from.strides.y, from.u, from.strides.u, from.v!, from.strides.v, y, luma, u, chroma, v, chroma,
+        from.y, from.strides.y, from.u, from.strides.u, from.v!, from.strides.v, y, luma, u, chroma.u, v, chroma.v,
         width, height)
     case (.nv12, .nv12):
       unsafe NV12Copy(
-        from.y, from.strides.y, from.u, from.strides.u, y, luma, u, chroma, width, height)
+        from.y, from.strides.y, from.u, from.strides.u, y, luma, u, chroma.u, width, height)
     case (.nv12, _):
       unsafe NV12ToI420(
-        from.y, from.strides.y, from.u, from.strides.u, y, luma, u, chroma, v, chroma, width, height)
+        from.y, from.strides.y, from.u, from.strides.u, y, luma, u, chroma.u, v, chroma.v, width, height)
     case (_, .i444):
       unsafe I420ToI444(
-        from.y, from.strides.y, from.u, from.strides.u, from.v!, from.strides.v, y, luma, u, chroma, v, chroma,
+        from.y, from.strides.y, from.u, from.strides.u, from.v!, from.strides.v, y, luma, u, chroma.u, v, chroma.v,
         width, height)
     case (_, .nv12):
       unsafe I420ToNV12(
-        from.y, from.strides.y, from.u, from.strides.u, from.v!, from.strides.v, y, luma, u, chroma, width, height)
+        from.y, from.strides.y, from.u, from.strides.u, from.v!, from.strides.v, y, luma, u, chroma.u, width, height)
     default:
       unsafe I420Copy(
-        from.y, from.strides.y, from.u, from.strides.u, from.v!, from.strides.v, y, luma, u, chroma, v, chroma,
+        from.y, from.strides.y, from.u, from.strides.u, from.v!, from.strides.v, y, luma, u, chroma.u, v, chroma.v,
         width, height)
     }
   try check(status)

@@ -6,7 +6,8 @@ public import RTCPrimitives
 @safe
 public final class PixelBuffer: @unchecked Sendable {
   // Invariant for `@unchecked Sendable`: all properties are constants, and the owner promises `init`'s contract that
-  // the memory is valid and unchanging until `release` is called, which happens once, in `deinit`.
+  // the memory is valid and unchanging until `release` is called, which happens once, in `deinit`. A `DMABufferReading`
+  // locks its own state.
 
   /// One plane: `rows` rows of `rowBytes` bytes, each starting `stride` bytes after the one before.
   @unsafe
@@ -25,8 +26,16 @@ public final class PixelBuffer: @unchecked Sendable {
   public let format: PixelFormat
   /// In pixels.
   public let size: PixelSize
-  private let planes: [Plane]
+  private let memory: Memory
   private let release: @Sendable () -> Void
+
+  @safe
+  private enum Memory {
+    /// Memory of this process.
+    case planes([Plane])
+    /// Memory of a device, mapped when it is first read.
+    case dmaBuffer(DMABufferReading)
+  }
 
   /// A buffer over memory that somebody else owns.
   ///
@@ -49,16 +58,41 @@ public final class PixelBuffer: @unchecked Sendable {
     }
     self.format = format
     self.size = size
-    unsafe self.planes = checked
+    unsafe memory = .planes(checked)
     self.release = release
   }
 
-  deinit { release() }
+  /// A buffer over a picture in the memory of a device, which the source leaves unchanged until `release` is called.
+  ///
+  /// - Parameter release: called once, on whichever thread drops the last lease.
+  public init(_ buffer: DMABuffer, release: @escaping @Sendable () -> Void) {
+    format = buffer.format
+    size = buffer.size
+    memory = .dmaBuffer(DMABufferReading(buffer))
+    self.release = release
+  }
+
+  deinit {
+    if case .dmaBuffer(let reading) = memory { reading.end() }
+    release()
+  }
+
+  /// The DMA-BUF with the pixels, for an encoder that can import it; nil for memory of this process.
+  public var dmaBuffer: DMABuffer? {
+    guard case .dmaBuffer(let reading) = memory else { return nil }
+    return reading.buffer
+  }
+
+  /// Makes the pixels readable by the processor: maps a DMA-BUF; does nothing for memory of this process. Reading does
+  /// the same, but shows a grey picture if it is impossible. Throws the reason.
+  public func map() throws(DMABufferError) {
+    if case .dmaBuffer(let reading) = memory { try reading.begin() }
+  }
 
   /// The bytes of plane `index` from its first row to the end of its last, gaps of the stride included.
   @_lifetime(borrow self)
   public func bytes(ofPlane index: Int) -> Span<UInt8> {
-    let plane = unsafe planes[index]
+    let plane = unsafe unsafePlane(index)
     let count = unsafe plane.stride * (plane.rows - 1) + plane.rowBytes
     // `init`'s contract keeps the memory valid for as long as self lives, and the result borrows self.
     let span = unsafe Span<UInt8>(_unsafeStart: plane.base.assumingMemoryBound(to: UInt8.self), count: count)
@@ -66,11 +100,16 @@ public final class PixelBuffer: @unchecked Sendable {
   }
 
   /// The stride of plane `index` in bytes.
-  public func stride(ofPlane index: Int) -> Int { unsafe planes[index].stride }
+  public func stride(ofPlane index: Int) -> Int { unsafe unsafePlane(index).stride }
 
   /// The plane's address for C libraries; valid only while the caller holds this buffer.
   @unsafe
-  public func unsafePlane(_ index: Int) -> Plane { unsafe planes[index] }
+  public func unsafePlane(_ index: Int) -> Plane {
+    switch memory {
+    case .planes(let planes): unsafe planes[index]
+    case .dmaBuffer(let reading): unsafe reading.plane(index)
+    }
+  }
 }
 
 extension PixelBuffer {

@@ -142,6 +142,21 @@ public enum VideoEncoderError: Error, Hashable, Sendable {
   case unsuitableFrame(PixelFormat, PixelSize)
   /// The codec library refused; its status code and its own words.
   case library(status: Int, message: String)
+  /// None of the codec's encoders can be used; the name of each and its reason.
+  case noUsableEncoder(VideoCodec, causes: [String])
+}
+
+extension VideoEncoderError: CustomStringConvertible {
+  /// The reason, as half a sentence without a full stop.
+  public var description: String {
+    switch self {
+    case .unsupportedSize(let size): "it cannot code pictures of \(size)"
+    case .unsuitableFrame(let format, let size): "it cannot read a picture in \(format.rawValue) of \(size)"
+    case .library(let status, let message): "\(message) (status \(status))"
+    case .noUsableEncoder(let codec, let causes):
+      "no encoder of \(codec.rawValue) can be used: \(causes.joined(separator: "; "))"
+    }
+  }
 }
 
 /// How finely colours are sampled.

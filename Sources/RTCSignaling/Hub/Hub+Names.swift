@@ -15,23 +15,56 @@ extension Hub {
     if let owner = peers[name] {
       guard let secret, Secret.matches(secret, owner.secret) else { throw .takenName(name) }
       try use(grant, name, client: secret, connection, now)
+      noteAdmission(grant, name, connection)
       return resume(name, id, grant, now)
     }
-    guard peers.count < configuration.limits.peers, mayTakeName(connection) else { throw .tooManyPeers }
+    try displaceClaimant(of: name, secret, now)
+    guard peers.count + claimedNames.count < configuration.limits.peers, mayTakeName(connection) else {
+      throw .tooManyPeers
+    }
     guard registrationRates.take(ClientNetwork(connection.opening.address), now: now) else {
       throw .tooManyRegistrations
     }
-    try use(grant, name, client: secret, connection, now)
-    let kept = secret ?? connection.opening.secret
+    let isCounted = try use(grant, name, client: secret, connection, now)
+    let claim = claim(.name(name), link: grant.link, client: secret)
+    let registration = Registration(
+      claim: claim.id, name: name, secret: secret ?? connection.opening.secret, client: secret, isListed: isListed,
+      isReturning: isReturning, grant: grant, isCounted: isCounted)
+    guard let answer = claim.answer else {
+      connections[id]?.stage = .claiming(registration)
+      pendingClaims[claim.id] = .name(id)
+      claimedNames[name] = id
+      return
+    }
+    if let fault = HubFault(answer, name: name) {
+      refuse(registration, connection, fault, now)
+      throw fault
+    }
+    complete(registration, id, connection, now)
+  }
+
+  /// The connection has its name.
+  mutating func complete(
+    _ registration: Registration, _ id: HubConnectionID, _ connection: Connection, _ now: Timestamp
+  ) {
+    let name = registration.name
+    noteAdmission(registration.grant, name, connection)
     // Clients of SkyRTC can be called by those in their room alone.
     peers[name] = Peer(
-      link: .present(id), dialect: connection.dialect, secret: Array(kept.utf8),
-      isListed: isListed && connection.dialect != .skyRTC, grant: grant.link)
+      link: .present(id), dialect: connection.dialect, secret: Array(registration.secret.utf8),
+      isListed: registration.isListed && connection.dialect != .skyRTC, grant: registration.grant.link)
     figures.registrations += 1
     actions.append(.announce(.registered(name, connection.dialect)))
-    if isReturning { noteReturn(now) }
-    settle(name, id, secret: kept, isResumed: false, now)
+    if registration.isReturning { noteReturn(now) }
+    settle(name, id, secret: registration.secret, isResumed: false, now)
     if peers[name]?.isListed == true { tellFollowers(.arrived(name), but: id) }
+  }
+
+  /// A client that claims a name again, on another connection, takes the place of the first. Others find the name taken.
+  private mutating func displaceClaimant(of name: String, _ secret: String?, _ now: Timestamp) throws(HubFault) {
+    guard let old = claimedNames[name], case .claiming(let claimed) = connections[old]?.stage else { return }
+    guard let secret, Secret.matches(secret, Array(claimed.secret.utf8)) else { throw .takenName(name) }
+    end(old, because: .replaced, .goodbye, now)
   }
 
   /// Whether the connection's network may have one name more.
@@ -39,7 +72,7 @@ extension Hub {
     let network = ClientNetwork(connection.opening.address)
     let limit = min(configuration.limits.peersOfNetwork, max(1, configuration.limits.peers / 2))
     guard !network.isLoopback, peers.count >= limit else { return true }
-    let taken = connections.values.count { !$0.isNameless && ClientNetwork($0.opening.address) == network }
+    let taken = connections.values.count { $0.takesName && ClientNetwork($0.opening.address) == network }
     return taken < limit
   }
 
@@ -58,16 +91,22 @@ extension Hub {
   }
 
   /// Turns what admits a client into a registration.
+  /// - Returns: whether a use of the link was counted.
+  @discardableResult
   private mutating func use(
     _ grant: AccessGrant, _ name: String, client: String?, _ connection: Connection, _ now: Timestamp
-  ) throws(HubFault) {
+  ) throws(HubFault) -> Bool {
     let address = connection.opening.address
     do throws(AccessRefusal) {
-      try gate.use(grant, client: client, now: AccessTime(unix: unixTime, monotonic: now))
+      return try gate.use(grant, client: client, now: AccessTime(unix: unixTime, monotonic: now))
     } catch {
       actions.append(.audit(AuditEvent(error, right: .call, by: grant.credential, from: address, name: name)))
       throw .notAdmitted(error)
     }
+  }
+
+  private mutating func noteAdmission(_ grant: AccessGrant, _ name: String, _ connection: Connection) {
+    let address = connection.opening.address
     actions.append(.audit(AuditEvent(.admitted, right: .call, by: grant.credential, from: address, name: name)))
   }
 
@@ -106,7 +145,7 @@ extension Hub {
     }
     var returned = Peer(
       link: .present(id), dialect: connection.dialect, secret: peer.secret, isListed: peer.isListed, grant: grant.link)
-    returned.rooms = peer.rooms
+    (returned.rooms, returned.entering) = (peer.rooms, peer.entering)
     peers[name] = returned
     figures.resumptions += 1
     actions.append(.announce(.resumed(name)))
@@ -135,6 +174,7 @@ extension Hub {
     guard let peer = peers.removeValue(forKey: name) else { return }
     if case .absent = peer.link { figures.absentPeers -= 1 }
     actions.append(.announce(.left(name)))
+    releaseClaims(of: name, peer)
     for room in peer.rooms { removeMember(name, from: room) }
     if peer.isListed { tellFollowers(.gone(name), but: nil) }
     forgetBridges(of: name)

@@ -17,7 +17,7 @@ extension Hub {
   private mutating func check(_ id: HubConnectionID, _ now: Timestamp) {
     guard let connection = connections[id] else { return }
     let limits = configuration.limits
-    if case .nameless = connection.stage {
+    if connection.isNameless {
       let end = connection.opened + limits.registerTimeout
       if end <= now { return self.end(id, because: .neverRegistered, .lost, now) }
       return wakes.insert(.connection(id), at: end)

@@ -9,6 +9,8 @@ package struct Hub: Sendable {
   struct Connection {
     enum Stage {
       case nameless
+      /// The presence has not answered yet.
+      case claiming(Registration)
       case named(String)
     }
 
@@ -23,7 +25,10 @@ package struct Hub: Sendable {
     var namelessMessages = 0
     /// Bytes given to the transport that have not left.
     var queuedBytes = 0
-    var isNameless: Bool { if case .nameless = stage { true } else { false } }
+    /// Whether nobody can call its client, which may be waiting for its name.
+    var isNameless: Bool { if case .named = stage { false } else { true } }
+    /// Whether it counts as one name of its network.
+    var takesName: Bool { if case .nameless = stage { false } else { true } }
     let opened: Timestamp
     var heard: Timestamp
     /// The time to send new TURN credentials.
@@ -46,6 +51,8 @@ package struct Hub: Sendable {
     var grant: SignedLink?
     /// In the order they were entered.
     var rooms: [String] = []
+    /// Rooms in which a place is claimed.
+    var entering: [String: PresenceClaim.ID] = [:]
   }
 
   /// A message that waits for an absent peer.
@@ -64,6 +71,8 @@ package struct Hub: Sendable {
   let configuration: HubConfiguration
   /// Decides which client may take which name.
   let gate: AccessGate
+  /// Decides which names and places in rooms this hub may serve.
+  let presence: any Presence
   var connections: [HubConnectionID: Connection] = [:]
   var peers: [String: Peer] = [:] {
     didSet { if peers.count != listedPeers.of { listedPeers = (nil, peers.count) } }
@@ -90,15 +99,24 @@ package struct Hub: Sendable {
   var callRates: NetworkRates
   /// Now, in seconds since 1970.
   private(set) var unixTime: Int64 = 0
+  var claimCount: UInt64 = 0
+  /// Claims without an answer.
+  var pendingClaims: [PresenceClaim.ID: PendingClaim] = [:]
+  /// Names that are claimed and not granted, and their connections.
+  var claimedNames: [String: HubConnectionID] = [:]
   /// When the first input came.
   private(set) var began: Timestamp?
   /// Others are on their way back to this hub, which has been restarted and does not know them yet, until then.
   var returnsUntil = Timestamp.zero
 
   /// A hub without peers.
-  package init(_ configuration: HubConfiguration = HubConfiguration(), gate: AccessGate = .open()) {
+  package init(
+    _ configuration: HubConfiguration = HubConfiguration(), gate: AccessGate = .open(),
+    presence: any Presence = LocalPresence()
+  ) {
     self.configuration = configuration
     self.gate = gate
+    self.presence = presence
     let limits = configuration.limits
     registrationRates = NetworkRates(burst: limits.registrationBurst, perSecond: limits.registrationsPerSecond)
     callRates = NetworkRates(burst: limits.callBurst, perSecond: limits.callsPerSecond)
@@ -135,6 +153,7 @@ package struct Hub: Sendable {
       }
     case .closed(let id, let parting): forget(id, parting, now)
     case .revoked(let link): endAll(of: link, because: .revoked, now)
+    case .answered(let claim, let answer): take(answer, to: claim, now)
     case .deadline: break
     case .shutdown: shutDown(now)
     }
@@ -211,7 +230,7 @@ package struct Hub: Sendable {
     guard connections[id]?.messages.take(1, now: now) == true,
       connections[id]?.bytes.take(Double(min(bytes, limits.messageBytes)), now: now) == true
     else { throw .tooFast }
-    guard case .nameless? = connections[id]?.stage else { return }
+    guard connections[id]?.isNameless == true else { return }
     connections[id]?.namelessMessages += 1
     guard connections[id]?.namelessMessages ?? 0 <= limits.namelessMessages else { throw .tooFast }
     guard bytes <= limits.namelessMessageBytes else { throw .tooLarge(limit: limits.namelessMessageBytes) }
@@ -228,7 +247,8 @@ package struct Hub: Sendable {
     }
   }
 
-  private mutating func perform(_ request: HubRequest, _ id: HubConnectionID, _ now: Timestamp) throws(HubFault) {
+  mutating func perform(_ request: HubRequest, _ id: HubConnectionID, _ now: Timestamp) throws(HubFault) {
+    if request.needsName, keepWaiting(request, id) { return }
     switch request {
     case .register(let name, let token, let secret, let isListed, let isReturning):
       try register(id, name: name, token: token, secret: secret, isListed: isListed, isReturning: isReturning, now)
@@ -258,7 +278,7 @@ package struct Hub: Sendable {
   }
 
   /// Notifies a client of its fault; a client with too many faults is closed.
-  private mutating func blame(_ id: HubConnectionID, _ fault: HubFault, _ now: Timestamp) {
+  mutating func blame(_ id: HubConnectionID, _ fault: HubFault, _ now: Timestamp) {
     guard connections[id]?.patience.take(fault.weight, now: now) == true else {
       return end(id, because: .tooManyFaults, .lost, now)
     }
@@ -279,6 +299,7 @@ package struct Hub: Sendable {
     followers.removeAll { $0 == id }
     guard let connection = connections.removeValue(forKey: id) else { return }
     queuedBytes -= connection.queuedBytes
+    if case .claiming(let registration) = connection.stage { return withdraw(registration, now) }
     guard case .named(let name) = connection.stage, case .present(id) = peers[name]?.link else { return }
     if parting == .lost, connection.dialect == .native {
       let until = now + configuration.limits.absence
@@ -293,12 +314,17 @@ package struct Hub: Sendable {
   private mutating func shutDown(_ now: Timestamp) {
     for id in connections.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
       guard let connection = connections.removeValue(forKey: id) else { continue }
+      if case .claiming(let registration) = connection.stage { withdraw(registration, now) }
       let fault = HubFault.shuttingDown
       // PeerJS clients reconnect by themselves unless they get an error.
       if connection.dialect != .peerJS, let text = text(.fault(fault, to: nil), in: connection.dialect) {
         actions.append(.send(id, text))
       }
       actions.append(.close(id, code: fault.closeCode, reason: fault.message))
+    }
+    for (name, peer) in peers {
+      releaseClaims(of: name, peer)
+      for room in peer.rooms { presence.release(.room(room, peer: name)) }
     }
     queuedBytes = 0
     peers = [:]

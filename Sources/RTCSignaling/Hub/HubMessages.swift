@@ -18,6 +18,14 @@ enum HubRequest {
   case heartbeat
   /// Gives its name back and goes.
   case quit
+
+  /// Whether the request is performed once the name that is claimed for its client is granted.
+  var needsName: Bool {
+    switch self {
+    case .ping, .heartbeat, .quit: false
+    case .register, .list, .relay, .join, .leave: true
+    }
+  }
 }
 
 /// A message on its way from one client to another.

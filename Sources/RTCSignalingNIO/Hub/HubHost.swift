@@ -20,14 +20,22 @@ final class HubHost {
   private let announce: @Sendable (HubNews) -> Void
 
   init(
-    _ configuration: HubConfiguration, gate: AccessGate, announce: @escaping @Sendable (HubNews) -> Void,
-    eventLoop: any EventLoop
+    _ configuration: HubConfiguration, gate: AccessGate, presence: any Presence,
+    announce: @escaping @Sendable (HubNews) -> Void, eventLoop: any EventLoop
   ) {
     self.announce = announce
-    hub = Hub(configuration, gate: gate)
+    hub = Hub(configuration, gate: gate, presence: presence)
     limits = configuration.limits
     self.eventLoop = eventLoop
     timer = DeadlineTimer(eventLoop: eventLoop)
+    let host = NIOLoopBound(WeakHost(self), eventLoop: eventLoop)
+    presence.start { claim, answer in eventLoop.execute { host.value.host?.handle(.answered(claim, answer)) } }
+  }
+
+  /// The presence may outlive the hub.
+  private struct WeakHost {
+    weak var host: HubHost?
+    init(_ host: HubHost) { self.host = host }
   }
 
   var counters: HubCounters { hub.counters }

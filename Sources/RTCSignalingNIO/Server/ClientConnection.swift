@@ -49,6 +49,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
   private var place: IPAddress?
   /// A request was answered.
   private var hasAnswered = false
+  /// The work on an offer, which nobody wants any longer when its client has left.
+  private var offer: Task<Void, Never>?
 
   init(registry: ConnectionRegistry) { self.registry = registry }
 
@@ -83,6 +85,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     phase = .closed
     timer?.cancel()
     timer = nil
+    offer?.cancel()
     registry.forget(self)
   }
 
@@ -299,14 +302,16 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     phase = .waiting(exchange, number: number)
     arm(registry.limits.answerTimeout)
     let connection = NIOLoopBound(self, eventLoop: loop)
-    Task {
+    let task = Task {
       let outcome = await question()
       loop.execute { connection.value.answered(number, outcome, isOffer: isOffer) }
     }
+    if isOffer { offer = task }
   }
 
   private func answered(_ number: UInt64, _ outcome: Outcome, isOffer: Bool) {
     registry.endQuestion(isOffer: isOffer)
+    if number == questionNumber { offer = nil }
     if case .unopened(_, let opening) = outcome { giveBack(opening) }
     guard case .waiting(let exchange, number) = phase else {
       // The client has gone, so the session is closed.
@@ -466,7 +471,9 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
   private func expire() {
     switch phase {
     case .arriving, .reading: answer(.tooSlow, isHead: false, thenLinger: true)
-    case .waiting(let exchange, _): answer(.noAnswer, exchange)
+    case .waiting(let exchange, _):
+      offer?.cancel()
+      answer(.noAnswer, exchange)
     case .idle, .answering, .lingering: close()
     case .closed: break
     }

@@ -80,7 +80,8 @@ final class ConnectionRegistry {
       publicAddress: configuration.publicAddress, basePath: configuration.basePath)
     publications = configuration.publications
     hub = configuration.hub.map {
-      HubHost($0, gate: gate, announce: configuration.whenHubChanges, eventLoop: eventLoop)
+      HubHost(
+        $0, gate: gate, presence: configuration.presence, announce: configuration.whenHubChanges, eventLoop: eventLoop)
     }
     limits = configuration.limits
     // `clientAddress` gives a client of a Unix socket this machine's address.

@@ -29,6 +29,8 @@ public struct SignalingServerConfiguration: Sendable {
   public var limits: ServerLimits
   /// The configuration of its hub; nil: no hub.
   public var hub: HubConfiguration?
+  /// The names and rooms of the hub, which it may share with others.
+  package var presence: any Presence = LocalPresence()
   /// Receives events of the hub, on the server's thread; must not wait.
   public var whenHubChanges: @Sendable (HubNews) -> Void = { _ in }
   /// The page for `GET /`; the viewer page is at `/watch` as well.

@@ -12,9 +12,8 @@ public import RTCMedia
 /// The codecs that broadcasts and calls may encode and decode with. A value: pass a changed copy to add or replace a
 /// codec.
 public struct CodecRegistry: Sendable {
-  private var factories: [VideoCodec: VideoEncoderFactory] = [:]
-  private var libraries: [VideoCodec: String] = [:]
-  private var chromas: [VideoCodec: Set<ChromaSampling>] = [:]
+  /// The encoders of each codec, in the order in which they are tried.
+  private var encoders: [VideoCodec: [RegisteredEncoder]] = [:]
   /// The factory of audio encoders, for Opus; nil: no sound is sent.
   public var audioFactory: AudioEncoderFactory?
   private var decoders: [VideoCodec: VideoDecoderFactory] = [:]
@@ -53,17 +52,34 @@ public struct CodecRegistry: Sendable {
     return registry
   }
 
-  /// Adds `factory` for `codec`, replacing the previous one.
+  /// The place of a new encoder among the encoders of its codec.
+  public enum EncoderPlace: Sendable {
+    /// It replaces all others.
+    case only
+    /// It is tried before the others.
+    case first
+    /// It is tried when the others cannot be used.
+    case last
+  }
+
+  /// Adds an encoder of `codec`. The first of the codec's encoders that can be used with the settings makes the frames:
+  /// the others are tried if it does not support them, or cannot be made.
   /// - Parameters:
   ///   - library: name and version of the encoder, for reports to a person.
   ///   - chroma: the values of `VideoEncoderSettings.chroma` that the encoder supports.
+  ///   - place: by default, the encoder replaces all others of its codec.
+  ///   - supports: whether the encoder can be used with the settings.
   public mutating func register(
     _ codec: VideoCodec, library: String? = nil, chroma: Set<ChromaSampling> = [.quarter],
+    place: EncoderPlace = .only, supports: @escaping @Sendable (VideoEncoderSettings) -> Bool = { _ in true },
     factory: @escaping VideoEncoderFactory
   ) {
-    factories[codec] = factory
-    libraries[codec] = library
-    chromas[codec] = chroma
+    let encoder = RegisteredEncoder(library: library, chroma: chroma, supports: supports, make: factory)
+    switch place {
+    case .only: encoders[codec] = [encoder]
+    case .first: encoders[codec, default: []].insert(encoder, at: 0)
+    case .last: encoders[codec, default: []].append(encoder)
+    }
   }
 
   /// Adds a decoder of `codec`, in the place of any before.
@@ -121,15 +137,22 @@ public struct CodecRegistry: Sendable {
     }
   }
 
-  /// Name and version of the encoder of `codec`; nil if unknown.
-  public func library(for codec: VideoCodec) -> String? { libraries[codec] }
+  /// Names and versions of the encoders of `codec`, in the order in which they are tried; nil if unknown.
+  public func library(for codec: VideoCodec) -> String? {
+    let names = encoders[codec]?.compactMap(\.library) ?? []
+    return names.isEmpty ? nil : names.joined(separator: ", else ")
+  }
 
-  /// The codecs there are factories for.
-  public var codecs: [VideoCodec] { VideoCodec.allCases.filter { factories[$0] != nil } }
+  /// The codecs that have an encoder.
+  public var codecs: [VideoCodec] { VideoCodec.allCases.filter { encoders[$0] != nil } }
 
   /// The codecs that can be encoded with colours sampled so.
   public func codecs(with chroma: ChromaSampling) -> [VideoCodec] {
-    codecs.filter { chromas[$0]?.contains(chroma) == true }
+    codecs.filter { encodes($0, chroma) }
+  }
+
+  private func encodes(_ codec: VideoCodec, _ chroma: ChromaSampling) -> Bool {
+    encoders[codec]?.contains { $0.chroma.contains(chroma) } == true
   }
 
   /// `codec` with `chroma`, or with a colour for four pixels where its encoder has no other.
@@ -141,14 +164,14 @@ public struct CodecRegistry: Sendable {
   /// The format for viewers that cannot decode `main`: VP8, which all viewers decode, else the same codec with 4:2:0;
   /// `main` itself if there is no other.
   func fallback(for main: CodedFormat) -> CodedFormat {
-    if factories[.vp8] != nil { return coded(.vp8, .quarter) }
-    return chromas[main.format.codec]?.contains(.quarter) == true ? coded(main.format.codec, .quarter) : main
+    if encoders[.vp8] != nil { return coded(.vp8, .quarter) }
+    return encodes(main.format.codec, .quarter) ? coded(main.format.codec, .quarter) : main
   }
 
   /// The format for viewers that can decode none of `others`: H.264, the only codec of some viewers; nil if `others`
   /// contains it or there is no encoder.
   func spare(besides others: [CodedFormat]) -> CodedFormat? {
-    guard factories[.h264] != nil, !others.contains(where: { $0.format.codec == .h264 }) else { return nil }
+    guard encoders[.h264] != nil, !others.contains(where: { $0.format.codec == .h264 }) else { return nil }
     return coded(.h264, .quarter)
   }
 
@@ -176,10 +199,38 @@ public struct CodecRegistry: Sendable {
     (.h264, .quarter),
   ]
 
+  /// Makes an encoder of `codec`: the first that can be used with the settings.
   func factory(for codec: VideoCodec) -> VideoEncoderFactory {
-    guard let factory = factories[codec] else {
-      preconditionFailure("CodecRegistry: no factory for \(codec.rawValue); register one first")
+    guard let encoders = encoders[codec] else {
+      preconditionFailure("CodecRegistry: no encoder of \(codec.rawValue); register one first")
     }
-    return factory
+    return { settings throws(VideoEncoderError) in
+      var refusals: [(name: String?, error: VideoEncoderError?)] = []
+      for encoder in encoders {
+        guard encoder.supports(settings), encoders.count == 1 || encoder.chroma.contains(settings.chroma) else {
+          refusals.append((encoder.library, nil))
+          continue
+        }
+        do throws(VideoEncoderError) { return try encoder.make(settings) } catch {
+          refusals.append((encoder.library, error))
+        }
+      }
+      // The only encoder speaks for itself.
+      if refusals.count == 1, let error = refusals[0].error { throw error }
+      throw .noUsableEncoder(
+        codec,
+        causes: refusals.map { name, error in
+          (name ?? "an encoder without a name") + ": " + (error?.description ?? "it does not support the settings")
+        })
+    }
   }
+}
+
+/// An encoder of a `CodecRegistry`.
+private struct RegisteredEncoder: Sendable {
+  /// Name and version.
+  var library: String?
+  var chroma: Set<ChromaSampling>
+  var supports: @Sendable (VideoEncoderSettings) -> Bool
+  var make: VideoEncoderFactory
 }

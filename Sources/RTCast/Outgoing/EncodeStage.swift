@@ -304,10 +304,8 @@ package struct EncodeStage: ~Copyable {
       if let encoder {
         if encoder.settings.targetBitrate != controls.bitrate { encoder.setTargetBitrate(controls.bitrate) }
         if encoder.settings == wanted { return encoder }
-        let isResized = encoder.settings.size != wanted.size
-        try encoder.reconfigure(wanted)
-        if isResized { forgetPicture(wanted.size) }
-      } else {
+      }
+      if !reconfigure(to: wanted) {
         let made = try makeEncoder(wanted)
         made.setSendQueue(drained: controls.drained)
         made.setNextPicture(by: controls.nextPicture)
@@ -322,6 +320,20 @@ package struct EncodeStage: ~Copyable {
     }
   }
 
+  /// False if there is no encoder, or it cannot go on with these settings: another encoder of the codec may.
+  private mutating func reconfigure(to wanted: VideoEncoderSettings) -> Bool {
+    guard let encoder else { return false }
+    let isResized = encoder.settings.size != wanted.size
+    do {
+      try encoder.reconfigure(wanted)
+    } catch {
+      self.encoder = nil
+      return false
+    }
+    if isResized { forgetPicture(wanted.size) }
+    return true
+  }
+
   private mutating func forgetPicture(_ size: PixelSize) {
     untold = nil
     pictureIsCurrent = false
@@ -333,6 +345,12 @@ package struct EncodeStage: ~Copyable {
 
   /// Brings the pixels to where the encoder reads them.
   private mutating func takePixels(of frame: VideoFrame, _ encoder: any VideoEncoder, isShared: Bool) -> Bool {
+    // No encoder imports a DMA-BUF yet.
+    do throws(DMABufferError) { try frame.buffer.map() } catch {
+      pictureIsCurrent = false
+      events.append(.pictureUnreadable(error))
+      return false
+    }
     // Decoders expect limited range of a codec that cannot signal another. Another matrix can be signaled outside the
     // bitstream, if the bitstream does not contradict it.
     let keepsColorSpace = controls.keepsColorSpace && encoder.codec == .vp8
@@ -428,8 +446,7 @@ extension VideoCodec {
     switch self {
     case .vp8: 127
     case .h264: 51
-    case .vp9: 63
-    default: 255
+    case .vp9, .av1: 63
     }
   }
 }

@@ -68,6 +68,8 @@ package enum EncoderEvent: Sendable {
   case limited(QualityLimitation?)
   /// A frame was lost to the encoder; the next may work again.
   case encoderFailed(VideoEncoderError)
+  /// A frame was lost, because the processor cannot read the memory with its pixels.
+  case pictureUnreadable(DMABufferError)
   /// A frame was lost to the converter.
   case conversionFailed(status: Int)
 }

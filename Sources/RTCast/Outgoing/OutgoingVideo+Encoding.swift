@@ -163,9 +163,13 @@ extension OutgoingVideo {
     switch event {
     case .sizeChanged(let size): if isMain { report(.formatChanged(size)) }
     case .limited(let limitation): if isMain { report(.qualityLimited(limitation)) }
-    case .encoderFailed(.library(let status, let message)):
-      report(.encoderFailed("The encoder refused a frame: \(message) (status \(status))."))
+    case .encoderFailed(.noUsableEncoder(let codec, let causes)):
+      report(
+        .encoderFailed(
+          "No encoder of \(codec.rawValue) can be used: \(causes.joined(separator: "; ")). "
+            + "Remove one of these causes, or choose another codec."))
     case .encoderFailed(let error): report(.encoderFailed("The encoder refused a frame: \(error)."))
+    case .pictureUnreadable(let error): report(.encoderFailed(error.description))
     case .conversionFailed(let status):
       report(.encoderFailed("A frame could not be converted (libyuv status \(status))."))
     }

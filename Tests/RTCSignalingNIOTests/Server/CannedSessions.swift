@@ -13,6 +13,8 @@ final class CannedSessions: WHEPSessions {
     var etags: [String?] = []
     var open: Set<String> = []
     var closed: [String] = []
+    /// Offers whose work was cancelled.
+    var cancelled = 0
   }
 
   private let record = Mutex(Record())
@@ -43,7 +45,10 @@ final class CannedSessions: WHEPSessions {
     if offer == Self.noCodec { throw .noCommonCodec(offered: "VP8") }
     if let stream, stream != "main" { throw .noSuchStream(stream) }
     if offer == Self.waiting { await gate.pass() }
-    record.withLock { record in _ = record.open.insert(id) }
+    record.withLock { record in
+      if Task.isCancelled { record.cancelled += 1 }
+      record.open.insert(id)
+    }
     return WHEPAnswer(id: id, answer: "v=0\r\ns=answer\r\n", etag: "1")
   }
 

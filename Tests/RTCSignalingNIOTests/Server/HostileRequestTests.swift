@@ -46,6 +46,19 @@ import Testing
     }
   }
 
+  @Test func `the work on an offer is cancelled when its client leaves`() async throws {
+    try await Bench.run { bench in
+      let wire = try await bench.wire()
+      try await wire.send(
+        request("POST", "/whep", headers: ["Content-Type: application/sdp"], body: CannedSessions.waiting))
+      await bench.sessions.arrivals.reach(1)
+      try await wire.close()
+      // The offer would wait for ever: nothing releases it.
+      await bench.sessions.closings.reach(1)
+      #expect(bench.sessions.seen.cancelled == 1 && bench.sessions.seen.open.isEmpty)
+    }
+  }
+
   @Test func `a client that leaves before its answer leaves no session`() async throws {
     try await Bench.run { bench in
       let wire = try await bench.wire()

@@ -18,12 +18,13 @@ struct HubBench {
   var stuck: Set<Int> = []
 
   init(
-    gate: AccessGate = .open(), iceServers: [ICEServer] = [], turn: TURNService? = nil,
+    gate: AccessGate = .open(), presence: any Presence = LocalPresence(), iceServers: [ICEServer] = [],
+    turn: TURNService? = nil,
     _ change: (inout HubLimits) -> Void = { _ in }
   ) {
     var limits = HubLimits()
     change(&limits)
-    hub = Hub(HubConfiguration(limits: limits, iceServers: iceServers, turn: turn), gate: gate)
+    hub = Hub(HubConfiguration(limits: limits, iceServers: iceServers, turn: turn), gate: gate, presence: presence)
   }
 
   mutating func handle(_ input: HubInput) {
