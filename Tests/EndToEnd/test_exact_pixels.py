@@ -47,9 +47,10 @@ def far_browser(request, link):
 
 def test_no_order_of_damage_frames_rectangles_and_decoding_shows_a_wrong_pixel(browser):
     fuzz = (HERE / "harness/exact_fuzz.js").read_text()
-    wrong = browser.execute_script(
-        EXACT.read_text() + fuzz + "const wrong = []; for (let seed = 1; seed <= 60; seed++) wrong.push(...fuzzExact(exactPixels, seed, 2000)); return wrong;")
-    assert wrong == []
+    wrong, tally = browser.execute_script(
+        EXACT.read_text() + fuzz + "const wrong = [], tally = {}; for (let seed = 1; seed <= 60; seed++) wrong.push(...fuzzExact(exactPixels, seed, 2000, tally));"
+        "return [wrong, tally];")
+    assert wrong == [] and tally["drawn"] > 10000 and tally["missing"] > 1000, tally
 
 
 def test_a_screen_that_rests_is_the_screen(screen, cast, any_browser):
@@ -85,6 +86,71 @@ def test_a_late_viewer_has_it_exact(screen, cast, any_browser):
     told = process.wait_event("stats", where=lambda event: len(event["peers"]) == 1 and event["peers"][0]["exact"])
     exact = told["peers"][0]["exact"]
     assert exact["visible"] and exact["share"] == 1 and exact["rectangles"] == 0, exact
+
+
+# Counts the bytes of the channel.
+COUNT = """window.exactBytes = 0; const channel = rtcast.exact.channel, take = channel.onmessage;
+  channel.onmessage = (event) => { window.exactBytes += event.data.byteLength; take.call(channel, event); };"""
+
+
+def at_once(painter, window, *pictures):
+    """Functions that show each picture, as a whole: by one copy within the X server."""
+    gc = window.create_gc()
+
+    def store(picture):
+        pixmap = window.create_pixmap(*SIZE, painter.screen.root_depth)
+        painter.put(pixmap, picture)
+
+        def show():
+            window.copy_area(gc, pixmap, 0, 0, *SIZE, 0, 0)
+            painter.display.sync()
+        return show
+    return [store(picture) for picture in pictures]
+
+
+def cells(*pictures):
+    """How many different cells of 128 x 64 pixels there are."""
+    return len({picture[y:y + 64, x:x + 128].tobytes() for picture in pictures for y in range(0, SIZE[1], 64) for x in range(0, SIZE[0], 128)})
+
+
+def test_what_was_seen_before_is_exact_again_for_few_bytes(screen, cast, any_browser):
+    """A page that returns, and a menu that closes."""
+    server, painter, window = screen
+    first, second = coloured_page(*SIZE), coloured_page(*SIZE, seed=2)
+    menu = first.copy()
+    menu[40:300, 200:420] = coloured_page(220, 260, seed=9)
+    show_first, show_second, show_menu = at_once(painter, window, first, second, menu)
+    page = Page(any_browser, cast("screen", "--fps", "30", "--bitrate", "2500k", "--no-cursor", display=server.name).url())
+    page.live().until(EVERYTHING).until(f"rtcast.exact.store.kept.size === {cells(first)}")
+    show_second()
+    page.until(f"rtcast.exact.store.kept.size === {cells(first, second)}").is_the_screen(server)
+    page.script(COUNT)
+    for show in (show_first, show_second, show_first):
+        before = page.script("return exactBytes")
+        show()
+        page.is_the_screen(server)
+        assert 0 < page.script("return exactBytes") - before < 2000
+    show_menu()
+    page.is_the_screen(server)
+    page.until(f"rtcast.exact.store.kept.size === {cells(first, second, menu)}")
+    before = page.script("return exactBytes")
+    show_first()
+    page.is_the_screen(server)
+    assert 0 < page.script("return exactBytes") - before < 500
+
+
+def test_a_page_whose_memory_is_taken_away_is_exact_all_the_same(screen, cast, page_browser):
+    server, painter, window = screen
+    first, second = coloured_page(*SIZE), coloured_page(*SIZE, seed=2)
+    page = Page(page_browser, cast("screen", "--fps", "30", "--bitrate", "4M", "--no-cursor", display=server.name).url())
+    page.live().until(EVERYTHING).until(f"rtcast.exact.store.kept.size === {cells(first)}")
+    painter.put(window, second)
+    page.is_the_screen(server)
+    page.script("rtcast.exact.sheets.isLost = true")
+    for picture in (first, second):
+        painter.put(window, picture)
+        page.is_the_screen(server)
+    page.until("rtcast.exact.store.kept.size === 0")
 
 
 def scroll(painter, window, steps):

@@ -1,5 +1,6 @@
-// What a picture costs before it is packets: conversion by rectangle, comparison with the picture before, and VP8 for a
-// key frame, a typed letter, a scroll. CPU time of the whole process, 1920x1080, synthetic text; one line a figure.
+// What a picture costs before it is packets: conversion by rectangle, comparison with the picture before, hashes of its
+// cells, and VP8 for a key frame, a typed letter, a scroll. CPU time of the whole process, 1920x1080, synthetic text; one
+// line a figure.
 
 import Glibc
 import RTCCapture
@@ -64,6 +65,22 @@ extension String {
   let start = processorTime()
   for _ in 0..<100 { precondition(PictureComparison.changes(from: before, to: current.buffer).isEmpty) }
   report("compare whole", (processorTime() - start) / 100)
+}
+
+/// What the hashes of all cells of a picture cost: those of a page that was seen before.
+@MainActor func measureHash() {
+  let (picture, hash) = (page(0).buffer, PixelHash(key: 1))
+  var sum: UInt64 = 0
+  let start = processorTime()
+  for _ in 0..<100 {
+    for y in stride(from: 0, to: size.height, by: 64) {
+      for x in stride(from: 0, to: size.width, by: 128) {
+        sum ^= hash.hash(PixelRect(x: x, y: y, width: 128, height: min(64, size.height - y)), of: picture)
+      }
+    }
+  }
+  precondition(sum == 0, "an even number of equal rounds")
+  report("hash whole", (processorTime() - start) / 100)
 }
 
 @MainActor func measureEncoding() throws {
@@ -143,5 +160,6 @@ extension String {
 
 try measureConversion()
 measureComparison()
+measureHash()
 try measureEncoding()
 try measureDecoding()

@@ -24,6 +24,11 @@ public func fuzzExact(_ bytes: Span<UInt8>) {
     scheduler.take(changed, captureTime: now, now: now, into: &out)
     scheduler.frame(now, bytes: 100, now: now, into: &out)
     if count.isMultiple(of: 3) { scheduler.noteSnapshot(UInt32(count % 8), isNewest: true, now: now) }
+    // What the viewer keeps is named when it returns: one of three pictures.
+    if case .hash(let cells) = scheduler.recall(now, into: &out) {
+      scheduler.finish(cells, cells.map { UInt64(($0.rect.column * 100 + $0.rect.row) * 3 + Int(count) % 3) })
+    }
+    _ = scheduler.recall(now, into: &out)
     for _ in 0..<8 {
       guard case .encode(let job) = scheduler.next(now, into: &out) else { break }
       scheduler.finish(job, [UInt8](repeating: 0, count: 300))

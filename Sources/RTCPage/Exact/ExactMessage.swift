@@ -13,17 +13,34 @@ package enum ExactMessage {
   ///     void       2 | timestamp 32 | count 16 | count × (column 16 | row 16 | width 16 | height 16), in blocks
   ///     rectangle  3 | timestamp 32 | number 32 | x 16 | y 16 | width 16 | height 16 | a WebP file
   ///     snapshot   4 | timestamp 32 | count 16 | count × (column 16 | row 16 | width 16 | height 16), in blocks
+  ///     cells      5 | timestamp 32 | width 16 | height 16, in pixels
+  ///     keep       6 | timestamp 32 | count 16 | count × (cell 16 | slot 16 | length 16)
+  ///     recall     7 | timestamp 32 | number 32 | count 16 | count × (cell 16 | slot 16 | length 16)
   package enum Kind: UInt8 {
     case begin = 1
     case void = 2
     case rectangle = 3
     case snapshot = 4
+    case cells = 5
+    case keep = 6
+    case recall = 7
+  }
+
+  /// Cells, row by row through the picture, and the slots of their pixels; both go up by one.
+  package struct CellRun: Hashable, Sendable {
+    package var cell: Int
+    package var slot: Int
+    package var length: Int
+
+    package init(cell: Int, slot: Int, length: Int) { (self.cell, self.slot, self.length) = (cell, slot, length) }
   }
 
   /// Bytes in front of the WebP file.
   package static let rectangleHeaderSize = 17
   /// Rectangles of a `void` or `snapshot` message at most; where there are more, one holds them all.
   package static let maximumVoids = 64
+  /// Cells of a `recall` message at most, so that a page can say of each of them that it does not have it.
+  package static let maximumRecalls = 256
 
   /// A picture of this size; nothing of another holds any more.
   package static func begin(_ timestamp: RTPTimestamp, _ size: PixelSize) -> [UInt8] {
@@ -69,6 +86,42 @@ package enum ExactMessage {
     }
   }
 
+  /// The caster can name pixels that the page keeps, in cells of this size: a page that keeps some answers with `cache`.
+  package static func cells(_ timestamp: RTPTimestamp, _ size: PixelSize) -> [UInt8] {
+    message(count: 9) { writer in
+      writer.write(Kind.cells.rawValue)
+      writer.write(timestamp.value)
+      writer.write(UInt16(clamping: size.width))
+      writer.write(UInt16(clamping: size.height))
+    }
+  }
+
+  /// The page keeps the pixels that these cells have now, as soon as it has drawn them, in these slots.
+  package static func keep(_ timestamp: RTPTimestamp, _ runs: [CellRun]) -> [UInt8] {
+    message(count: 7 + runs.count * 6) { writer in
+      writer.write(Kind.keep.rawValue)
+      writer.write(timestamp.value)
+      write(runs, into: &writer)
+    }
+  }
+
+  /// These cells are as these slots: rectangles whose pixels the page has.
+  package static func recall(_ timestamp: RTPTimestamp, number: UInt32, _ runs: [CellRun]) -> [UInt8] {
+    message(count: 11 + runs.count * 6) { writer in
+      writer.write(Kind.recall.rawValue)
+      writer.write(timestamp.value)
+      writer.write(number)
+      write(runs, into: &writer)
+    }
+  }
+
+  private static func write(_ runs: [CellRun], into writer: inout ByteWriter) {
+    writer.write(UInt16(clamping: runs.count))
+    for run in runs {
+      for value in [run.cell, run.slot, run.length] { writer.write(UInt16(clamping: value)) }
+    }
+  }
+
   private static func message(count: Int, _ write: (inout ByteWriter) -> Void) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var span = bytes.mutableSpan
@@ -82,11 +135,17 @@ package enum ExactMessage {
 ///
 ///     ready           1 | version 8 (1) | flags 8 (bit 0: the page can be seen; bit 1: a number follows) | [number 32]
 ///     acknowledgement 2 | number 32
+///     cache           3 | slots 16
+///     missing         4 | number 32 | count 16 (1…256) | count × index 16
 package enum ExactViewerMessage: Hashable, Sendable {
   /// The content to send: nothing while the page cannot be seen, and not the content of the snapshot with this number.
   case ready(isVisible: Bool, snapshot: UInt32? = nil)
   /// This rectangle, and those before it, have come.
   case acknowledgement(UInt32)
+  /// The page keeps cells of the size that it was told, so many at once. What it kept before is discarded.
+  case cache(slots: Int)
+  /// An acknowledgement of a `recall` of which the page does not have these cells, counted from 0.
+  case missing(UInt32, cells: [Int])
 
   /// Nil for what no viewer of ours says.
   package init?(parsing bytes: Span<UInt8>) {
@@ -103,6 +162,19 @@ package enum ExactViewerMessage: Hashable, Sendable {
     case 2:
       guard let number = reader.readUInt32() else { return nil }
       self = .acknowledgement(number)
+    case 3:
+      guard let slots = reader.readUInt16() else { return nil }
+      self = .cache(slots: Int(slots))
+    case 4:
+      guard let number = reader.readUInt32(), let count = reader.readUInt16(),
+        1...ExactMessage.maximumRecalls ~= Int(count)
+      else { return nil }
+      var cells: [Int] = []
+      for _ in 0..<count {
+        guard let cell = reader.readUInt16() else { return nil }
+        cells.append(Int(cell))
+      }
+      self = .missing(number, cells: cells)
     default: return nil
     }
     guard reader.isAtEnd else { return nil }
@@ -114,8 +186,13 @@ package enum ExactViewerMessage: Hashable, Sendable {
     case .ready(let isVisible, let snapshot):
       [1, 1, (isVisible ? 1 : 0) | (snapshot == nil ? 0 : 2)] + (snapshot.map(Self.bytes) ?? [])
     case .acknowledgement(let number): [2] + Self.bytes(of: number)
+    case .cache(let slots): [3] + Self.bytes(of: UInt16(clamping: slots))
+    case .missing(let number, let cells):
+      [4] + Self.bytes(of: number) + ([cells.count] + cells).flatMap { Self.bytes(of: UInt16(clamping: $0)) }
     }
   }
+
+  private static func bytes(of number: UInt16) -> [UInt8] { [UInt8(number >> 8), UInt8(number & 255)] }
 
   private static func bytes(of number: UInt32) -> [UInt8] {
     stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }

@@ -19,6 +19,20 @@ package struct ExactScheduler: Sendable {
     fileprivate var tiles: ClosedRange<Int>
   }
 
+  /// A cell whose pixels in the newest picture are to be hashed.
+  package struct Hashing: Hashable, Sendable {
+    package var rect: BlockRect
+    var cell: Int
+    var version: UInt32
+  }
+
+  package enum Recall: Hashable, Sendable {
+    /// Hash these cells of the newest picture, and say so by `finish`.
+    case hash([Hashing])
+    /// Nothing to do before this time, unless something happens; nil: without limit.
+    case wait(until: Timestamp?)
+  }
+
   package enum Step: Hashable, Sendable {
     /// Encode it from the newest picture, and say so by `finish`.
     case encode(Job)
@@ -74,6 +88,7 @@ package struct ExactScheduler: Sendable {
 
   private var size = PixelSize(width: 0, height: 0)
   private var tiles: [Tile] = []
+  private var grid = CellGrid(PixelSize(width: 0, height: 0), .zero)
   private var viewers: [String: ExactViewer] = [:]
   /// The oldest first.
   private var snapshots: [Snapshot] = []
@@ -110,6 +125,7 @@ package struct ExactScheduler: Sendable {
       tiles[index].changed = now
       (tiles[index].isCostly, tiles[index].isAlone) = (false, false)
     }
+    grid.note(changed, now)
     if let job, changed.intersects(job.rect) { isSpoilt = true }
     for id in viewers.keys { out.add(viewers[id]?.void(changed, newest), to: id) }
   }
@@ -124,13 +140,14 @@ package struct ExactScheduler: Sendable {
     for id in viewers.keys { out.add(viewers[id]?.begin(new, newest), to: id) }
     isSpoilt = true
     snapshots = []
-    let grid = BlockSet(new)
-    tiles = stride(from: 0, to: grid.rows, by: Self.tileSize.rows).flatMap { row in
-      stride(from: 0, to: grid.columns, by: Self.tileSize.columns).map { column in
+    grid = CellGrid(new, now, after: grid.order)
+    let all = BlockSet(new)
+    tiles = stride(from: 0, to: all.rows, by: Self.tileSize.rows).flatMap { row in
+      stride(from: 0, to: all.columns, by: Self.tileSize.columns).map { column in
         Tile(
           rect: BlockRect(
-            column: column, row: row, width: min(Self.tileSize.columns, grid.columns - column),
-            height: min(Self.tileSize.rows, grid.rows - row)),
+            column: column, row: row, width: min(Self.tileSize.columns, all.columns - column),
+            height: min(Self.tileSize.rows, all.rows - row)),
           changed: now, changedBefore: .zero)
       }
     }
@@ -177,6 +194,9 @@ package struct ExactScheduler: Sendable {
       }
       for message in viewers[id]?.adopt(but: snapshot.changed, newest) ?? [] { out.add(message, to: id) }
     case .acknowledgement(let number): viewers[id]?.acknowledge(number, now: now)
+    case .cache(let slots): viewers[id]?.setCache(slots: slots, now: now)
+    case .missing(let number, let cells):
+      out.add(viewers[id]?.miss(number, cells: cells, in: grid, newest, now: now), to: id)
     }
   }
 
@@ -205,6 +225,26 @@ package struct ExactScheduler: Sendable {
 
   /// The snapshot was not exact after all.
   package mutating func forgetSnapshot(_ number: UInt32) { snapshots.removeAll { $0.number == number } }
+
+  // MARK: - What pages keep
+
+  /// Sends the names of pixels that pages keep, and returns the cells that have to be hashed before. This comes before
+  /// `next`, which would encode the same pixels.
+  package mutating func recall(_ now: Timestamp, into out: inout [Delivery]) -> Recall {
+    guard viewers.values.contains(where: { $0.keepsCells }) else { return .wait(until: nil) }
+    let due = grid.due(now)
+    guard due.work.isEmpty else { return .hash(due.work) }
+    var wake = due.soonest
+    for id in viewers.keys {
+      guard let (messages, next) = viewers[id]?.recall(grid, newest, now: now) else { continue }
+      for message in messages { out.add(message, to: id) }
+      if let next { wake = min(wake ?? next, next) }
+    }
+    return .wait(until: wake)
+  }
+
+  /// - Parameter hashes: the hash of each cell.
+  package mutating func finish(_ work: [Hashing], _ hashes: [UInt64]) { grid.finish(work, hashes) }
 
   // MARK: - Work
 

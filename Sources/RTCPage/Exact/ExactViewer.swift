@@ -15,8 +15,8 @@ struct ExactViewer {
   /// All frames up to this time are covered by messages.
   private var told: Timestamp?
   private var budget: SendBudget
-  /// The rectangles on their way, the oldest first.
-  private var underway: [(number: UInt32, bytes: Int)] = []
+  /// The rectangles on their way, the oldest first; with the cells of each that was recalled.
+  private var underway: [(number: UInt32, bytes: Int, recalled: [ExactMessage.CellRun])] = []
   /// When something was acknowledged last, or sent while nothing was on its way.
   private var lastProgress: Timestamp
   private var nextNumber: UInt32 = 1
@@ -24,6 +24,17 @@ struct ExactViewer {
   private var hasAdopted = false
   /// All rectangles that it was sent.
   private var sent: (rectangles: UInt64, bytes: UInt64) = (0, 0)
+  /// The pixels that the page keeps.
+  private var cache = CellCache()
+  /// Whether the page was told that it may keep cells.
+  private var hasOffered = false
+  /// The last hash of a cell for which the cache has been searched, in the order of `CellGrid`.
+  private var searched: UInt64 = 0
+  /// When there may be something to keep; nil: not before something happens.
+  private var keepTurn: Timestamp?
+
+  /// Cells that become exact within this time are kept together.
+  private static let keepInterval = TimeDelta.milliseconds(200)
 
   /// Maximum number of rectangles in flight, whatever their size.
   private static let maximumUnderway = 256
@@ -45,9 +56,12 @@ struct ExactViewer {
     return ExactMessage.void(timestamp(time), [held.whole])
   }
 
+  /// The page forgets what it keeps too, with the next `begin`.
   private mutating func forget(_ size: PixelSize) {
     held = BlockSet(size)
     hasBegun = false
+    cache = CellCache(capacity: cache.capacity)
+    for index in underway.indices { underway[index].recalled = [] }
   }
 
   /// The page became visible or hidden. A hidden page gets no messages, and starts again when it is visible.
@@ -66,8 +80,18 @@ struct ExactViewer {
     for rect in rects { rest.remove(rect) }
     guard !rest.isEmpty else { return [] }
     hasAdopted = true
-    (held, hasBegun, told) = (rest, true, time)
-    return [ExactMessage.begin(timestamp(time), held.size), ExactMessage.snapshot(timestamp(time), changed: rects)]
+    held = rest
+    return begun(time) + [ExactMessage.snapshot(timestamp(time), changed: rects)]
+  }
+
+  /// The messages that come before pixels of `time`.
+  private mutating func begun(_ time: Timestamp) -> [[UInt8]] {
+    defer { told = time }
+    if hasBegun { return told.map { $0 < time } ?? true ? [ExactMessage.void(timestamp(time), [])] : [] }
+    hasBegun = true
+    defer { hasOffered = true }
+    let begin = ExactMessage.begin(timestamp(time), held.size)
+    return hasOffered ? [begin] : [begin, ExactMessage.cells(timestamp(time), CellGrid.pixels)]
   }
 
   /// These blocks are others from `time` on.
@@ -78,6 +102,8 @@ struct ExactViewer {
     lost.formIntersection(changed)
     let rects = lost.rects(limit: ExactMessage.maximumVoids)
     for rect in rects { held.remove(rect) }
+    // Cells that have not changed, but are in the rectangles, are to be recalled too.
+    if rects.reduce(0, { $0 + $1.area }) > lost.count { searched = 0 }
     told = time
     return ExactMessage.void(timestamp(time), rects)
   }
@@ -94,28 +120,127 @@ struct ExactViewer {
   ///   - time: the time of the newest frame or picture.
   /// - Returns: the messages, in order.
   mutating func send(_ rect: BlockRect, _ webP: [UInt8], _ time: Timestamp, now: Timestamp) -> [[UInt8]] {
-    var messages: [[UInt8]] = []
-    if !hasBegun {
-      messages.append(ExactMessage.begin(timestamp(time), held.size))
-      (hasBegun, told) = (true, time)
-    } else if told.map({ $0 < time }) ?? true {
-      messages.append(ExactMessage.void(timestamp(time), []))
-      told = time
-    }
+    let before = begun(time)
     let message = ExactMessage.rectangle(
       timestamp(time), number: nextNumber, rect.pixels(in: held.size), webP: webP)
     held.insert(rect)
+    note(message.count, recalled: [], now: now)
+    sent.rectangles += 1
+    noteKeeping(now + Self.keepInterval)
+    return before + [message]
+  }
+
+  /// A rectangle, or cells, are on their way.
+  private mutating func note(_ bytes: Int, recalled: [ExactMessage.CellRun], now: Timestamp) {
     if underway.isEmpty { lastProgress = now }
-    underway.append((nextNumber, message.count))
+    underway.append((nextNumber, bytes, recalled))
     nextNumber &+= 1
-    sent = (sent.rectangles + 1, sent.bytes + UInt64(message.count))
-    budget.spend(message.count, now: now)
-    messages.append(message)
-    return messages
+    spend(bytes, now: now)
+  }
+
+  private mutating func spend(_ bytes: Int, now: Timestamp) {
+    sent.bytes += UInt64(bytes)
+    budget.spend(bytes, now: now)
   }
 
   private func timestamp(_ time: Timestamp) -> RTPTimestamp {
     RTPTimestamp(RTPTimestamp(video: time).value &+ clock.value)
+  }
+
+  // MARK: - What the page keeps
+
+  /// The page is seen, and keeps pixels.
+  var keepsCells: Bool { isVisible && cache.capacity > 0 }
+
+  /// The page keeps so many cells at once, and none at first.
+  mutating func setCache(slots: Int, now: Timestamp) {
+    cache = CellCache(capacity: slots)
+    noteKeeping(now)
+  }
+
+  /// Names the cells that the page lacks and keeps; then those to keep from now on.
+  /// - Parameter time: the time of the newest frame or picture.
+  /// - Returns: the messages, in order; and when there may be more of them.
+  mutating func recall(
+    _ grid: CellGrid, _ time: Timestamp, now: Timestamp
+  ) -> (messages: [[UInt8]], wake: Timestamp?) {
+    // Whatever is kept is known only while messages arrive.
+    guard keepsCells, let turn = nextTurn() else { return ([], nil) }
+    var messages: [[UInt8]] = []
+    if searched < grid.order {
+      messages = recalled(grid, time, now)
+      searched = grid.order
+      noteKeeping(now + Self.keepInterval)
+    }
+    // Without anything sent there is nothing to keep.
+    guard hasBegun, let first = keepTurn else { return (messages, nil) }
+    let next = max(first, turn)
+    guard next <= now else { return (messages, next) }
+    messages += kept(grid, time, now)
+    return (messages, keepTurn)
+  }
+
+  private mutating func recalled(_ grid: CellGrid, _ time: Timestamp, _ now: Timestamp) -> [[UInt8]] {
+    var runs: [[ExactMessage.CellRun]] = []
+    var count = 0
+    for (index, cell) in grid.cells.enumerated() where cell.order > searched {
+      if let before = cell.before, let slot = cache.slot(of: before) { cache.touch(slot) }
+      guard let hash = cell.hash, held.missing(in: cell.rect) != nil, let slot = cache.slot(of: hash) else { continue }
+      cache.touch(slot)
+      held.insert(cell.rect)
+      if count % ExactMessage.maximumRecalls == 0 { runs.append([]) }
+      runs[runs.count - 1].add(index, slot)
+      count += 1
+    }
+    return runs.flatMap { runs in
+      let before = begun(time)
+      let message = ExactMessage.recall(timestamp(time), number: nextNumber, runs)
+      note(message.count, recalled: runs, now: now)
+      return before + [message]
+    }
+  }
+
+  private mutating func kept(_ grid: CellGrid, _ time: Timestamp, _ now: Timestamp) -> [[UInt8]] {
+    keepTurn = nil
+    var runs: [ExactMessage.CellRun] = []
+    for (index, cell) in grid.cells.enumerated() {
+      guard let hash = cell.hash, cache.slot(of: hash) == nil, held.missing(in: cell.rect) == nil else { continue }
+      let rested = grid.restTime(of: cell)
+      guard rested <= now else {
+        noteKeeping(rested)
+        continue
+      }
+      let slot = cache.keep(hash, of: index, before: nextNumber) { hash, cell in
+        grid.cells.indices.contains(cell) && grid.cells[cell].hash == hash
+      }
+      guard let slot else { break }
+      runs.add(index, slot)
+    }
+    guard !runs.isEmpty else { return [] }
+    let messages = begun(time) + [ExactMessage.keep(timestamp(time), runs)]
+    spend(messages.reduce(0) { $0 + $1.count }, now: now)
+    return messages
+  }
+
+  private mutating func noteKeeping(_ time: Timestamp) { keepTurn = min(keepTurn ?? time, time) }
+
+  /// The page did not have these cells of a recall. They may have been sent since then as rectangles: a void says that
+  /// they are not held any more, or a later change of them would not be announced.
+  /// - Parameter time: the time of the newest frame or picture.
+  /// - Returns: what to send.
+  mutating func miss(
+    _ number: UInt32, cells: [Int], in grid: CellGrid, _ time: Timestamp, now: Timestamp
+  ) -> [UInt8]? {
+    var missed = BlockSet(held.size)
+    if let recalled = underway.first(where: { $0.number == number })?.recalled {
+      let all = recalled.flatMap { run in (0..<run.length).map { (cell: run.cell + $0, slot: run.slot + $0) } }
+      for index in cells where all.indices.contains(index) && grid.cells.indices.contains(all[index].cell) {
+        missed.insert(grid.cells[all[index].cell].rect)
+        cache.forget(all[index].slot, at: number)
+      }
+    }
+    acknowledge(number, now: now)
+    return void(missed, time)
   }
 
   /// The smallest rectangle with all missing blocks of `tile`; nil if there are none.
@@ -172,6 +297,16 @@ struct ExactViewer {
   var isSlow: Bool { budget.isSlow }
 }
 
+extension [ExactMessage.CellRun] {
+  fileprivate mutating func add(_ cell: Int, _ slot: Int) {
+    if let last, last.cell + last.length == cell, last.slot + last.length == slot {
+      self[count - 1].length += 1
+    } else {
+      append(ExactMessage.CellRun(cell: cell, slot: slot, length: 1))
+    }
+  }
+}
+
 /// How much of the picture one viewer has exactly, and why not more.
 package struct ExactViewerStatistics: Hashable, Sendable {
   /// The page can be seen, and so is sent anything.
@@ -182,7 +317,7 @@ package struct ExactViewerStatistics: Hashable, Sendable {
   package var videoShare = 0.0
   /// Rectangles that it was sent.
   package var rectangles: UInt64 = 0
-  /// Bytes of these, headers included.
+  /// Bytes of these, headers included, and of messages about cells that the page keeps.
   package var bytes: UInt64 = 0
   /// Bytes of these that are not acknowledged yet.
   package var unacknowledgedBytes = 0

@@ -1,11 +1,15 @@
 // A caster that keeps the rules of docs/exact-pixels.md, a video beside it, and the page's store between them: whatever order
-// they come in, nothing is drawn that is older than the frame it is drawn upon. Returns what was wrong, one line each.
-function fuzzExact({ ExactStore, parseExact }, seed, steps) {
+// they come in, nothing is drawn that is older than the frame it is drawn upon. Returns what was wrong, one line each; and counts the
+// cells that the page had, and those it did not have, in `tally`.
+function fuzzExact({ ExactStore, parseExact }, seed, steps, tally = {}) {
   let state = seed >>> 0 || 1;
   const below = (n) => { state ^= state << 13; state >>>= 0; state ^= state >>> 17; state ^= state << 5; state >>>= 0; return state % n; };
   const wrong = [];
   let width = 700, height = 333, columns, rows, screen, held, count = 0, time = 0xfffff000, told;
   const channel = [], video = [], decoding = [], snapshots = [], pending = [];
+  // Each change has a number, and a look: pixels of equal looks are the same. The page keeps a few cells of 32 x 32 pixels, by slot.
+  const looks = [0], side = 2, slots = 12, answers = [], recalls = [];
+  let cached = new Map(), kept = [], slot = 0, sent = 0;
   let clock = 0;
   const store = new ExactStore(() => clock);
   let canvas = [], shown = null, seen = [];
@@ -18,26 +22,79 @@ function fuzzExact({ ExactStore, parseExact }, seed, steps) {
     snapshots.length = 0;
     tellSize();
   };
-  const tellSize = () => message(9, (view) => { view.setUint8(0, 1); view.setUint32(1, time); view.setUint16(5, width); view.setUint16(7, height); });
+  const tellSize = () => { cached = new Map(); message(9, (view) => { view.setUint8(0, 1); view.setUint32(1, time); view.setUint16(5, width); view.setUint16(7, height); }); };
+  const look = (number) => looks[number] ?? 0;
+  const perRow = () => Math.ceil(columns / side);
+  const anyCell = () => { const cell = below(perRow() * Math.ceil(rows / side)), column = cell % perRow() * side, row = Math.floor(cell / perRow()) * side;
+    return { cell, rect: { column, row, width: Math.min(side, columns - column), height: Math.min(side, rows - row) } }; };
+  const key = ({ rect }) => { const all = [rect.width]; each(rect, (b) => all.push(look(screen[b]))); return all.join(); };
+  const runs = (kind, list) => message((kind === 6 ? 7 : 11) + 6 * list.length, (view) => {
+    view.setUint8(0, kind); view.setUint32(1, time);
+    if (kind === 7) view.setUint32(5, ++sent);
+    const start = kind === 6 ? 5 : 9;
+    view.setUint16(start, list.length);
+    list.forEach(({ cell, slot }, i) => [cell, slot, 1].forEach((n, k) => view.setUint16(start + 2 + i * 6 + k * 2, n)));
+  });
+  // Cells that the page has, or that are on their way to it, are kept in slots that are used again in turn.
+  const keep = () => {
+    const list = [];
+    for (let i = below(8); i >= 0; i--) {
+      const cell = anyCell(), name = key(cell);
+      let isHeld = true;
+      each(cell.rect, (b) => { if (!held[b]) isHeld = false; });
+      if (!isHeld || cached.has(name) || list.length === slots) continue;
+      for (const [other, place] of cached) if (place.slot === slot) cached.delete(other);
+      cached.set(name, { slot, sent });
+      list.push({ cell: cell.cell, slot });
+      slot = (slot + 1) % slots;
+    }
+    if (list.length) runs(6, list);
+  };
+  const recall = () => {
+    const list = new Map();
+    for (let i = 0; i < 40; i++) {
+      const cell = anyCell(), place = cached.get(key(cell));
+      let isHeld = true;
+      each(cell.rect, (b) => { if (!held[b]) isHeld = false; });
+      if (place && !isHeld) list.set(cell.cell, { ...cell, slot: place.slot, name: key(cell) });
+    }
+    if (!list.size) return;
+    const all = [...list.values()];
+    for (const { rect } of all) each(rect, (b) => { held[b] = 1; });
+    runs(7, all);
+    recalls.push({ number: sent, all, screen: screen.slice(), of: held });
+  };
+  // The page did not have these cells.
+  const answer = () => {
+    const said = answers.shift();
+    if (said?.of === held && said.missing.length) voids(said.missing.map(({ rect }) => rect));
+    for (const { rect, slot, name } of said?.missing ?? []) {
+      if (said.of === held) each(rect, (b) => { held[b] = 0; });
+      if (cached.get(name)?.slot === slot && cached.get(name).sent < said.number) cached.delete(name);
+    }
+  };
   // Who comes anew has a snapshot: what has changed since is told with it.
   const adopt = () => {
     const snapshot = snapshots[below(snapshots.length)], rects = [];
     if (!snapshot) return;
     screen.forEach((number, b) => { if (snapshot[b] !== number) rects.push({ column: b % columns, row: Math.floor(b / columns), width: 1, height: 1 }); });
     tellSize();
+    held = new Uint8Array(columns * rows).fill(1);
+    screen.forEach((number, b) => { if (snapshot[b] !== number) held[b] = 0; });
     pending.push(snapshot);
     blocks(4, rects);
   };
   const anyRect = () => { const column = below(columns), row = below(rows);
     return { column, row, width: 1 + below(columns - column), height: 1 + below(rows - row) }; };
-  const each = ({ column, row, width, height }, body) => {
-    for (let y = row; y < row + height; y++) for (let x = column; x < column + width; x++) body(y * columns + x); };
+  const each = ({ column, row, width, height }, body, of = columns) => {
+    for (let y = row; y < row + height; y++) for (let x = column; x < column + width; x++) body(y * of + x); };
   const voids = (rects) => blocks(2, rects);
   const blocks = (kind, rects) => message(7 + 8 * rects.length, (view) => {
     view.setUint8(0, kind); view.setUint32(1, time); view.setUint16(5, rects.length);
     rects.forEach((rect, i) => [rect.column, rect.row, rect.width, rect.height].forEach((n, k) => view.setUint16(7 + i * 8 + k * 2, n)));
   });
-  const change = () => { const rect = anyRect(); each(rect, (b) => { screen[b] = ++count; held[b] = 0; }); voids([rect]); };
+  const change = () => { const rect = anyRect(), one = 1 + below(3);
+    each(rect, (b) => { screen[b] = ++count; looks[count] = one; held[b] = 0; }); voids([rect]); };
   const frame = () => { voids([]); video.push({ time, screen: screen.slice(), columns }); };
   const send = () => {
     const rect = anyRect(), x = rect.column * 16, y = rect.row * 16, numbers = [];
@@ -64,6 +121,22 @@ function fuzzExact({ ExactStore, parseExact }, seed, steps) {
       decoding.push({ arrival: store.adopt(value.timestamp, value.rects),
         value: { x: 0, y: 0, width: store.width, height: store.height, webP: new Uint8Array(numbers.buffer) } });
     }
+    if (value.kind === "cells") store.offer(value.width, value.height, slots * value.width * value.height * 4);
+    if (value.kind === "keep") copy(store.keep(value.timestamp, value.runs));
+    if (value.kind === "recall") {
+      const { number, all, screen, of } = recalls.shift(), { draw, missing } = store.recall(value.timestamp, value.runs);
+      for (const { slot, ...rect } of draw) {
+        let i = 0;
+        each(blocksOf(rect), (b) => {
+          if (look(kept[slot]?.[i]) !== look(screen[b])) wrong.push(`seed ${seed}: slot ${slot} has ${kept[slot]?.[i]} in the place of ${screen[b]}`);
+          i += 1;
+          canvas[b] = screen[b];
+        }, store.columns);
+      }
+      tally.drawn = (tally.drawn ?? 0) + draw.length;
+      tally.missing = (tally.missing ?? 0) + missing.length;
+      answers.push({ number, of, missing: missing.map((index) => all[index]) });
+    }
     if (value.kind === "rectangle") { const arrival = store.arrive(value); if (arrival) decoding.push({ arrival, value }); }
   };
   const land = () => {
@@ -74,6 +147,16 @@ function fuzzExact({ ExactStore, parseExact }, seed, steps) {
       const { column, row, width, height } = blocksOf(rect);
       for (let v = row; v < row + height; v++) for (let u = column; u < column + width; u++)
         canvas[v * store.columns + u] = numbers.getUint32(((v - from.row) * from.width + u - from.column) * 4);
+    }
+    copy(store.keepDrawn());
+  };
+  const copy = (copies) => {
+    for (const { slot, ...rect } of copies) {
+      kept[slot] = [];
+      each(blocksOf(rect), (b) => {
+        if (canvas[b] === undefined) wrong.push(`seed ${seed}: block ${b} is kept before it is drawn`);
+        kept[slot].push(canvas[b]);
+      }, store.columns);
     }
   };
   const show = () => { if (video.length) { shown = video.shift(); for (const rect of store.show(shown.time)) clear(rect, store.columns); } };
@@ -104,6 +187,7 @@ function fuzzExact({ ExactStore, parseExact }, seed, steps) {
   };
 
   begin();
+  message(9, (view) => { view.setUint8(0, 5); view.setUint32(1, time); view.setUint16(5, side * 16); view.setUint16(7, side * 16); });
   for (let step = 0; step < steps && wrong.length < 5; step++) {
     pass(1 + below(3000));
     // Hours without a frame, after which nothing is under way.
@@ -112,15 +196,18 @@ function fuzzExact({ ExactStore, parseExact }, seed, steps) {
       all();
       pass(below(24) * 3600 * 90000);
     }
-    const what = below(24);
+    const what = below(29);
     if (what < 3) change();
     else if (what < 6) frame();
     else if (what < 11) send();
     else if (what < 17) receive();
     else if (what < 20) land();
     else if (what < 23) show();
-    else if (below(10) === 0) snapshots.push(screen.slice());
-    else if (below(10) === 0) adopt();
+    else if (what < 24 && below(10) === 0) snapshots.push(screen.slice());
+    else if (what < 24 && below(10) === 0) adopt();
+    else if (what < 25) keep();
+    else if (what < 27) recall();
+    else if (what < 28) answer();
     else if (below(40) === 0) { [width, height] = [17 + below(900), 17 + below(500)]; begin(); frame(); }
     check(step);
   }

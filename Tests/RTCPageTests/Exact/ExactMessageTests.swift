@@ -28,9 +28,23 @@ import Testing
         == [4, 0, 0, 0, 5, 0, 1, 0, 1, 0, 2, 0, 3, 0, 4])
   }
 
+  @Test func `cells are named by runs of them and of slots`() {
+    let runs = [
+      ExactMessage.CellRun(cell: 1, slot: 258, length: 3), ExactMessage.CellRun(cell: 4, slot: 5, length: 256),
+    ]
+    #expect(
+      ExactMessage.cells(RTPTimestamp(5), PixelSize(width: 128, height: 64)) == [5, 0, 0, 0, 5, 0, 128, 0, 64])
+    #expect(
+      ExactMessage.keep(RTPTimestamp(5), runs) == [6, 0, 0, 0, 5, 0, 2, 0, 1, 1, 2, 0, 3, 0, 4, 0, 5, 1, 0])
+    #expect(
+      ExactMessage.recall(RTPTimestamp(5), number: 7, runs)
+        == [7, 0, 0, 0, 5, 0, 0, 0, 7, 0, 2, 0, 1, 1, 2, 0, 3, 0, 4, 0, 5, 1, 0])
+  }
+
   @Test(arguments: [
     ExactViewerMessage.ready(isVisible: true), .ready(isVisible: false), .ready(isVisible: true, snapshot: .max),
     .ready(isVisible: false, snapshot: 0), .acknowledgement(0), .acknowledgement(.max),
+    .cache(slots: 0), .cache(slots: 65_535), .missing(7, cells: [0]), .missing(.max, cells: Array(0...255)),
   ]) func `what a viewer says is understood`(_ message: ExactViewerMessage) {
     #expect(ExactViewerMessage(parsing: message.bytes.span) == message)
   }
@@ -40,6 +54,11 @@ import Testing
     #expect(ExactViewerMessage(parsing: [1, 1, 1, 0].span) == nil, "more than there should be")
     #expect(ExactViewerMessage(parsing: [1, 1, 3, 0, 0, 0].span) == nil, "less")
     #expect(ExactViewerMessage(parsing: [1, 1, 4].span) == nil, "a flag that there is not")
+    #expect(ExactViewerMessage(parsing: [4, 0, 0, 0, 1, 0, 0].span) == nil, "no cells")
+    #expect(ExactViewerMessage(parsing: [4, 0, 0, 0, 1, 0, 2, 0, 1].span) == nil, "fewer cells than it says")
+    let tooMany = [4, 0, 0, 0, 1, 1, 1] + [UInt8](repeating: 0, count: 514)
+    #expect(ExactViewerMessage(parsing: tooMany.span) == nil, "257 cells")
+    #expect(ExactViewerMessage(parsing: [3, 0].span) == nil)
     var random = SeededGenerator(seed: 3)
     for _ in 0..<50_000 {
       let bytes = (0..<Int.random(in: 0...9, using: &random)).map { _ in UInt8.random(in: 0...4, using: &random) }

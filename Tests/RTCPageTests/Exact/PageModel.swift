@@ -1,3 +1,4 @@
+import RTCPage
 import RTCPrimitives
 
 /// A model of the page's handling of messages, by the rules of docs/exact-pixels.md; `exact.js` is the real one.
@@ -9,19 +10,32 @@ struct PageModel {
   private(set) var received: [UInt32] = []
   /// The whole picture that it got beside the channel, and named when it was ready.
   var snapshot: [Int] = []
+  /// The number of cells that it keeps; nil: it does not know of cells.
+  var slots: Int?
+  /// The page keeps all but one of so many cells; 0: all.
+  var losesOneOf = 0
+  private var kept: [Int: [Int?]] = [:]
+  private var keeps = 0
+  /// The number of cells that were recalled, and of those that it did not have.
+  private(set) var recalled = 0
+  private(set) var missed = 0
+  /// Bytes of all messages.
+  private(set) var bytes = 0
 
-  /// - Returns: the number to acknowledge.
-  mutating func take(_ bytes: [UInt8]) -> UInt32? {
+  /// - Returns: the answer.
+  mutating func take(_ bytes: [UInt8]) -> ExactViewerMessage? {
+    self.bytes += bytes.count
     var reader = ByteReader(bytes.span)
     let kind = reader.readUInt8()
     let timestamp = reader.readUInt32()
-    if kind != 1, told == nil { return nil }
-    told = timestamp
+    if kind != 1, kind != 5, told == nil { return kind == 7 ? reader.readUInt32().map { .acknowledgement($0) } : nil }
+    if kind != 5 { told = timestamp }
     switch kind {
     case 1:
       let (width, height) = (Int(reader.readUInt16()!), Int(reader.readUInt16()!))
       columns = (width + 15) / 16
       drawn = Array(repeating: nil, count: columns * ((height + 15) / 16))
+      kept = [:]
     case 2:
       for _ in 0..<reader.readUInt16()! {
         let rect = (0..<4).map { _ in Int(reader.readUInt16()!) }
@@ -40,7 +54,7 @@ struct PageModel {
       }
       precondition(reader.isAtEnd)
       received.append(number)
-      return number
+      return .acknowledgement(number)
     case 4:
       drawn = snapshot
       for _ in 0..<reader.readUInt16()! {
@@ -49,13 +63,55 @@ struct PageModel {
           for column in rect[0]..<rect[0] + rect[2] { drawn[row * columns + column] = nil }
         }
       }
+    case 5:
+      precondition(bytes[5...] == [0, 128, 0, 64])
+      return slots.map { .cache(slots: $0) }
+    case 6:
+      for (cell, slot) in cells(&reader) {
+        precondition(slot < slots ?? 0)
+        keeps += 1
+        let pixels = blocks(of: cell).map { drawn[$0] }
+        kept[slot] = losesOneOf > 0 && keeps % losesOneOf == 0 || pixels.contains(nil) ? nil : pixels
+      }
+    case 7:
+      let number = reader.readUInt32()!
+      var missing: [Int] = []
+      for (index, (cell, slot)) in cells(&reader).enumerated() {
+        recalled += 1
+        guard let pixels = kept[slot] else {
+          missing.append(index)
+          continue
+        }
+        for (block, content) in zip(blocks(of: cell), pixels) { drawn[block] = content }
+      }
+      missed += missing.count
+      return missing.isEmpty ? .acknowledgement(number) : .missing(number, cells: missing)
     default: preconditionFailure("an unknown message")
     }
     return nil
   }
 
+  private func cells(_ reader: inout ByteReader) -> [(cell: Int, slot: Int)] {
+    (0..<reader.readUInt16()!).flatMap { _ in
+      let run = (0..<3).map { _ in Int(reader.readUInt16()!) }
+      return (0..<run[2]).map { (run[0] + $0, run[1] + $0) }
+    }
+  }
+
+  /// The blocks of a cell of 128 × 64 pixels.
+  private func blocks(of cell: Int) -> [Int] {
+    let perRow = (columns + 7) / 8
+    let (column, row) = (cell % perRow * 8, cell / perRow * 4)
+    return (row..<min(row + 4, drawn.count / columns)).flatMap { row in
+      (column..<min(column + 8, columns)).map { row * columns + $0 }
+    }
+  }
+
+  /// The browser has taken the memory back.
+  mutating func discard() { kept = [:] }
+
   /// The page was hidden, or is new.
-  mutating func forget() { (drawn, told) = ([], nil) }
+  mutating func forget() { (drawn, told, kept) = ([], nil, [:]) }
 
   /// The picture shown over the frame of this timestamp.
   func shown(upon frame: UInt32?) -> [Int?] {

@@ -24,6 +24,8 @@ class ExactStore {
     this.order = 0;
     this.frame = null;                 // the newest frame that the video has shown
     this.told = null;                  // RTP timestamp: frames up to it are covered by messages
+    this.kept = new Map();             // by slot: the size of the cell whose pixels are in it
+    this.keeping = new Map();          // by slot: the cell to keep as soon as it is drawn
   }
 
   get hasBegun() { return this.told !== null; }
@@ -134,6 +136,83 @@ class ExactStore {
     return ExactStore.joined(runs).map((rect) => this.pixels(rect));
   }
 
+  /// The caster can name pixels that the page keeps, in cells of this size.
+  /// Returns the number of slots for which `bytes` of pixels suffice; null for a size that cannot be.
+  offer(width, height, bytes) {
+    const side = ExactStore.blockSize;
+    if (!width || !height || width % side || height % side || width > 512 || height > 512) return null;
+    this.cell = { width, height };
+    this.kept.clear();
+    this.keeping.clear();
+    return Math.min(65535, Math.floor(bytes / (4 * width * height)));
+  }
+
+  /// Each cell of the runs, by its place in them; `rect` is null outside the picture.
+  *cells(runs) {
+    const side = ExactStore.blockSize, columns = this.cell.width / side, rows = this.cell.height / side;
+    const perRow = Math.ceil(this.columns / columns), count = perRow * Math.ceil(this.rows / rows);
+    for (const { cell, slot, length } of runs) {
+      for (let i = 0; i < length; i++) {
+        const column = (cell + i) % perRow * columns, row = Math.floor((cell + i) / perRow) * rows;
+        const rect = cell + i < count ? { column, row, width: Math.min(columns, this.columns - column), height: Math.min(rows, this.rows - row) } : null;
+        yield { slot: slot + i, rect };
+      }
+    }
+  }
+
+  /// These cells are to be kept as they are now, or will be when what has arrived is drawn.
+  /// Returns what `keepDrawn` does.
+  keep(timestamp, runs) {
+    if (!this.hasBegun || !this.cell) return [];
+    this.tell(timestamp);
+    for (const { slot, rect } of this.cells(runs)) {
+      this.kept.delete(slot);
+      if (rect) this.keeping.set(slot, { rect, order: this.order }); else this.keeping.delete(slot);
+    }
+    return this.keepDrawn();
+  }
+
+  /// Returns the cells to copy into their slots now, in pixels.
+  keepDrawn() {
+    const copies = [];
+    for (const [slot, { rect, order }] of this.keeping) {
+      let isDrawn = true, isOver = false;
+      this.each(rect, (block) => {
+        // A block with a later event may be another one.
+        if (this.since[block] > order) isOver = true;
+        else if (this.drawn[block] !== 1) isDrawn = false;
+      });
+      if (!isOver && !isDrawn) continue;
+      this.keeping.delete(slot);
+      if (isOver) continue;
+      const pixels = this.pixels(rect);
+      this.kept.set(slot, { width: pixels.width, height: pixels.height });
+      copies.push({ slot, ...pixels });
+    }
+    return copies;
+  }
+
+  /// These cells are as these slots: rectangles that are decoded already.
+  /// Returns what to draw from which slot, in pixels, and the places of the cells that the page does not have.
+  recall(timestamp, runs) {
+    const draw = [], missing = [];
+    if (!this.hasBegun || !this.cell) return { draw, missing };
+    this.tell(timestamp);
+    this.order += 1;
+    let index = 0;
+    for (const { slot, rect } of this.cells(runs)) {
+      const kept = this.kept.get(slot), pixels = rect && this.pixels(rect);
+      if (pixels && kept?.width === pixels.width && kept.height === pixels.height) {
+        this.land({ store: this.since, order: this.order, timestamp, rect });
+        draw.push({ slot, ...pixels });
+      } else {
+        missing.push(index);
+      }
+      index += 1;
+    }
+    return { draw, missing };
+  }
+
   /// Whether all that is drawn holds for the frame that the video shows.
   get holds() { return this.hasBegun && this.frame !== null && ((this.frame - this.told) | 0) <= 0; }
 
@@ -176,21 +255,88 @@ function parseExact(buffer) {
     if (view.byteLength <= 17) return null;
     return { kind: "rectangle", timestamp, number: view.getUint32(5), x: view.getUint16(9), y: view.getUint16(11),
       width: view.getUint16(13), height: view.getUint16(15), webP: new Uint8Array(buffer, 17) };
+  case 5: return view.byteLength === 9 ? { kind: "cells", timestamp, width: view.getUint16(5), height: view.getUint16(7) } : null;
+  case 6: {
+    const runs = parseCellRuns(view, 5);
+    return runs && { kind: "keep", timestamp, runs };
+  }
+  case 7: {
+    const runs = view.byteLength < 11 ? null : parseCellRuns(view, 9);
+    return runs && { kind: "recall", timestamp, number: view.getUint32(5), runs };
+  }
   default: return null;
   }
+}
+
+/// Runs of cells and slots, from their number on to the end of the message; null if they are more than a picture has.
+function parseCellRuns(view, start) {
+  const count = view.getUint16(start);
+  if (view.byteLength !== start + 2 + count * 6) return null;
+  const runs = Array.from({ length: count }, (_, i) => ({ cell: view.getUint16(start + 2 + i * 6), slot: view.getUint16(start + 4 + i * 6),
+    length: view.getUint16(start + 6 + i * 6) }));
+  return runs.reduce((sum, { length }) => sum + length, 0) <= 65535 ? runs : null;
 }
 
 /// The viewer's messages.
 const exactWords = {
   ready: (isVisible, snapshot) => Uint8Array.of(1, 1, (isVisible ? 1 : 0) | (snapshot === null ? 0 : 2), ...(snapshot === null ? [] : exactWords.number(snapshot))),
   acknowledgement: (number) => Uint8Array.of(2, ...exactWords.number(number)),
+  cache: (slots) => Uint8Array.of(3, slots >>> 8, slots & 255),
+  missing: (number, cells) => Uint8Array.of(4, ...exactWords.number(number), ...[cells.length, ...cells].flatMap((value) => [value >>> 8 & 255, value & 255])),
   number: (value) => [value >>> 24, value >>> 16 & 255, value >>> 8 & 255, value & 255],
 };
+
+/// The pixels of cells, by slot, in canvases that are made when they are needed.
+class CellSheets {
+  /// Pixels along each side of a canvas.
+  static side = 1024;
+
+  constructor({ width, height }) {
+    Object.assign(this, { width, height });
+    this.perRow = Math.floor(CellSheets.side / width);
+    this.perSheet = this.perRow * Math.floor(CellSheets.side / height);
+    this.sheets = [];
+    this.isLost = false;   // the browser gave no memory, or took it back
+  }
+
+  place(slot) {
+    const number = slot % this.perSheet;
+    return { sheet: Math.floor(slot / this.perSheet), left: number % this.perRow * this.width, top: Math.floor(number / this.perRow) * this.height };
+  }
+
+  pen(sheet) {
+    if (this.sheets[sheet]) return this.sheets[sheet];
+    const canvas = document.createElement("canvas");
+    canvas.width = canvas.height = CellSheets.side;
+    canvas.addEventListener("contextlost", () => { this.isLost = true; });
+    const pen = canvas.getContext("2d");
+    if (!pen) this.isLost = true;
+    return this.sheets[sheet] = pen;
+  }
+
+  put({ slot, x, y, width, height }, canvas) {
+    const { sheet, left, top } = this.place(slot);
+    this.pen(sheet)?.drawImage(canvas, x, y, width, height, left, top, width, height);
+  }
+
+  draw({ slot, x, y, width, height }, pen) {
+    const { sheet, left, top } = this.place(slot);
+    pen.drawImage(this.sheets[sheet].canvas, left, top, width, height, x, y, width, height);
+  }
+
+  /// Gives the memory back at once.
+  clear() {
+    for (const pen of this.sheets) if (pen) pen.canvas.width = pen.canvas.height = 0;
+    this.sheets = [];
+  }
+}
 
 /// Draws exact pixels of one session into a canvas that lies upon the video.
 class ExactLayer {
   static feature = "exact";
   static protocol = "rtcast-exact.1";
+  /// Bytes of pixels that the page keeps: sixteen screens of 1080p, or four on small devices.
+  static memory = navigator.deviceMemory < 4 || globalThis.matchMedia?.("(pointer: coarse)").matches ? 32 << 20 : 128 << 20;
   static isPossible = typeof createImageBitmap === "function" && !!globalThis.HTMLVideoElement?.prototype.requestVideoFrameCallback;
 
   /// - snapshot: the whole picture, which the page asked for by itself: promises of the `number` by which the caster knows it, soon or
@@ -240,6 +386,7 @@ class ExactLayer {
     const { frame } = this.store;
     this.store.forget();
     this.store.frame = frame;
+    this.sheets?.clear();
     this.update();
     const isSeen = !document.hidden && !document.pictureInPictureElement;
     this.channel.send(exactWords.ready(isSeen, isSeen ? this.number : null));
@@ -251,6 +398,7 @@ class ExactLayer {
     this.isOver = true;
     clearInterval(this.watch);
     this.store.forget();
+    this.sheets?.clear();
     this.update();
   }
 
@@ -272,6 +420,15 @@ class ExactLayer {
       break;
     case "snapshot":
       this.adopt(message);
+      break;
+    case "cells":
+      this.offer(message);
+      break;
+    case "keep":
+      this.keep(this.store.keep(message.timestamp, message.runs));
+      break;
+    case "recall":
+      this.recall(message);
       break;
     }
     this.look();
@@ -300,6 +457,39 @@ class ExactLayer {
   land(arrival, picture, left, top) {
     for (const { x, y, width, height } of this.store.land(arrival))
       this.pen.drawImage(picture, x - left, y - top, width, height, x, y, width, height);
+    this.keep(this.store.keepDrawn());
+  }
+
+  /// Says how many cells the page keeps.
+  offer({ width, height }) {
+    const slots = this.store.offer(width, height, ExactLayer.memory);
+    if (slots === null) return;
+    this.sheets?.clear();
+    this.sheets = new CellSheets(this.store.cell);
+    this.channel.send(exactWords.cache(slots));
+  }
+
+  keep(copies) {
+    for (const copy of copies) this.sheets.put(copy, this.canvas);
+    this.checkSheets();
+  }
+
+  /// Draws what the page keeps, and asks for the rest.
+  recall({ timestamp, number, runs }) {
+    this.checkSheets();
+    const { draw, missing } = this.store.recall(timestamp, runs);
+    for (const copy of draw) this.sheets.draw(copy, this.pen);
+    this.channel.send(missing.length ? exactWords.missing(number, missing.slice(0, 256)) : exactWords.acknowledgement(number));
+  }
+
+  /// Without memory the page keeps nothing.
+  checkSheets() {
+    if (!this.sheets?.isLost || this.isOver) return;
+    this.sheets.clear();
+    this.sheets.isLost = false;
+    this.store.kept.clear();
+    this.store.keeping.clear();
+    this.channel.send(exactWords.cache(0));
   }
 
   /// The newest frame of the track is shown now or in a moment.
@@ -327,4 +517,4 @@ class ExactLayer {
 }
 
 (globalThis.pageFeatures ??= []).push(ExactLayer);
-globalThis.exactPixels = { ExactStore, ExactLayer, parseExact, exactWords };
+globalThis.exactPixels = { ExactStore, ExactLayer, CellSheets, parseExact, exactWords };

@@ -51,6 +51,7 @@ package final class ExactPixels: PageFeature {
   fileprivate enum Work {
     case none(until: Timestamp?)
     case tile(ExactScheduler.Job, VideoFrame)
+    case hash([ExactScheduler.Hashing], VideoFrame)
     case snapshot(VideoFrame, version: UInt64, number: UInt32)
     case end
   }
@@ -59,6 +60,8 @@ package final class ExactPixels: PageFeature {
   private let report: @Sendable (BroadcastEvent) -> Void
   private let state: Mutex<State>
   private let waiter = Waiter()
+  /// The hash of pixels that pages keep.
+  private let pixelHash = PixelHash(key: .random(in: 0 ... .max))
 
   /// A picture that changes all the time is encoded for snapshots this often at most.
   fileprivate static let snapshotAge = TimeDelta.milliseconds(500)
@@ -258,8 +261,19 @@ package final class ExactPixels: PageFeature {
         return true
       case .end: return false
       case .tile(let job, let picture): encode(job, picture)
+      case .hash(let cells, let picture): hash(cells, picture)
       case .snapshot(let picture, let version, let number): encodeSnapshot(picture, version, number)
       }
+    }
+  }
+
+  private func hash(_ cells: [ExactScheduler.Hashing], _ picture: VideoFrame) {
+    let start = MonotonicClock.now()
+    let hashes = cells.map { pixelHash.hash($0.rect.pixels(in: picture.size), of: picture.buffer) }
+    let end = MonotonicClock.now()
+    state.withLock { state in
+      state.allowance.note(end - start, now: end)
+      state.scheduler.finish(cells, hashes)
     }
   }
 
@@ -363,12 +377,19 @@ extension ExactPixels.State {
       return .snapshot(picture, version: version, number: number)
     }
     if allowance.hasLimit { allowance.noteProcess(ProcessorTime.now(), now: now) }
-    guard allowance.nextTurn <= now else { return .none(until: allowance.nextTurn) }
+    var recall = ExactScheduler.Recall.wait(until: nil)
+    perform { scheduler, out in recall = scheduler.recall(now, into: &out) }
+    let wake: Timestamp?
+    switch recall {
+    case .hash(let cells): return .hash(cells, picture)
+    case .wait(let until): wake = until
+    }
+    guard allowance.nextTurn <= now else { return .none(until: min(allowance.nextTurn, wake ?? allowance.nextTurn)) }
     var step = ExactScheduler.Step.wait(until: nil)
     perform { scheduler, out in step = scheduler.next(now, into: &out) }
-    return switch step {
-    case .encode(let job): .tile(job, picture)
-    case .wait(let until): .none(until: until)
+    switch step {
+    case .encode(let job): return .tile(job, picture)
+    case .wait(let until): return .none(until: [until, wake].compactMap(\.self).min())
     }
   }
 }
