@@ -11,11 +11,69 @@ let strict: [SwiftSetting] = [
 ]
 
 /// Targets that face the network or hold state: every unsafe construct must be marked.
-let safe: [SwiftSetting] = strict + [.strictMemorySafety()]
+let safely: [SwiftSetting] = strict + [.strictMemorySafety()]
 
 /// C of our own: libc checks the lengths that the compiler knows. What else hardens a program needs flags that a package which
 /// others depend on may not set: `scripts/release` builds with them.
 let fortified: [CSetting] = [.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))]
+
+/// A C library of the system, with the names of its packages in Debian.
+func system(_ name: String, path: String? = nil, pkgConfig: String? = nil, apt: String? = nil) -> Target {
+  .systemLibrary(
+    name: name, path: path, pkgConfig: pkgConfig,
+    providers: apt.map { [.apt($0.split(whereSeparator: \.isWhitespace).map(String.init))] })
+}
+
+/// C of our own.
+func cTarget(_ name: String, _ names: String = "", exclude: [String] = []) -> Target {
+  .target(name: name, dependencies: dependencies(names), exclude: exclude, cSettings: fortified)
+}
+
+/// Swift in which every unsafe construct is marked.
+func safe(
+  _ name: String, _ names: String = "", also: [Target.Dependency] = [], resources: [Resource] = []
+) -> Target {
+  .target(name: name, dependencies: dependencies(names) + also, resources: resources, swiftSettings: safely)
+}
+
+/// Swift of targets that mostly call a C library.
+func plain(_ name: String, _ names: String) -> Target {
+  .target(name: name, dependencies: dependencies(names), swiftSettings: strict)
+}
+
+/// The fuzzers of some targets, which the unit tests run over the kept inputs too.
+func fuzzBody(_ name: String, _ names: String) -> Target {
+  .target(name: name, dependencies: dependencies(names), path: "Fuzz/Sources/\(name)", swiftSettings: strict)
+}
+
+/// Parts that several test targets need.
+func kit(_ name: String, _ names: String = "") -> Target {
+  .target(name: name, dependencies: dependencies(names), path: "Tests/\(name)", swiftSettings: strict)
+}
+
+/// A program that tests start.
+func probe(_ name: String, _ names: String) -> Target {
+  .executableTarget(name: name, dependencies: dependencies(names), path: "Tests/\(name)", swiftSettings: strict)
+}
+
+/// Tests. Any of them may declare the features that it proves.
+func tests(_ name: String, _ names: String, exclude: [String] = []) -> Target {
+  .testTarget(name: name, dependencies: dependencies(names + " FeatureKit"), exclude: exclude, swiftSettings: strict)
+}
+
+/// The packages whose products the targets use.
+let packages = [
+  "ArgumentParser": "swift-argument-parser", "Logging": "swift-log", "NIOCore": "swift-nio", "NIOHTTP1": "swift-nio",
+  "NIOPosix": "swift-nio", "NIOWebSocket": "swift-nio",
+]
+
+/// Targets and products by their names, which spaces separate.
+func dependencies(_ names: String) -> [Target.Dependency] {
+  names.split(whereSeparator: \.isWhitespace).map { name in
+    let name = String(name)
+    return packages[name].map { .product(name: name, package: $0) } ?? .byName(name: name)
+  }
+}
 
 let package = Package(
   name: "rtcast",
@@ -46,156 +104,97 @@ let package = Package(
   ],
   targets: [
     // C libraries: module maps and shims, each used by one owner.
-    .systemLibrary(name: "CLinux"),
-    .systemLibrary(name: "CRTCastPlugin"),
+    system("CLinux"),
+    system("CRTCastPlugin"),
     // Compiled with FFmpeg's headers, linked with none of its libraries: the first use loads them.
-    .target(name: "CFFmpeg", cSettings: fortified),
+    cTarget("CFFmpeg"),
     // Likewise libwayland-client. `scripts/wayland-protocols` generates the code in `protocol`.
-    .target(
-      name: "CWayland", exclude: ["protocol/wlr-screencopy-unstable-v1.xml"], cSettings: fortified),
+    cTarget("CWayland", exclude: ["protocol/wlr-screencopy-unstable-v1.xml"]),
     // And libpipewire-0.3, with libspa's headers, and libsystemd.
-    .systemLibrary(name: "CSPA", pkgConfig: "libspa-0.2", providers: [.apt(["libspa-0.2-dev"])]),
-    .target(name: "CPipeWire", dependencies: ["CSPA"], cSettings: fortified),
-    .target(name: "CSystemdBus", cSettings: fortified),
-    .systemLibrary(name: "CAOM", pkgConfig: "aom", providers: [.apt(["libaom-dev"])]),
-    .systemLibrary(name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
-    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(name: "CPulse", providers: [.apt(["libpulse-dev"])]),
-    .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
-    .systemLibrary(name: "CSDL2", providers: [.apt(["libsdl2-dev"])]),
-    .systemLibrary(name: "CSpeexDSP", pkgConfig: "speexdsp", providers: [.apt(["libspeexdsp-dev"])]),
+    system("CSPA", pkgConfig: "libspa-0.2", apt: "libspa-0.2-dev"),
+    cTarget("CPipeWire", "CSPA"),
+    cTarget("CSystemdBus"),
+    system("CAOM", pkgConfig: "aom", apt: "libaom-dev"),
+    system("COpus", pkgConfig: "opus", apt: "libopus-dev"),
+    system("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
+    system("CPulse", apt: "libpulse-dev"),
+    system("CQREncode", pkgConfig: "libqrencode", apt: "libqrencode-dev"),
+    system("CSDL2", apt: "libsdl2-dev"),
+    system("CSpeexDSP", pkgConfig: "speexdsp", apt: "libspeexdsp-dev"),
     // Linked statically, and so without pkg-config: libvpx takes its memory by CVPXMemory.
-    .systemLibrary(name: "CVPX", providers: [.apt(["libvpx-dev"])]),
-    .target(name: "CVPXMemory", cSettings: fortified),
-    .systemLibrary(
-      name: "CX11", pkgConfig: "xcb-damage",
-      providers: [
-        .apt([
-          "libxcb1-dev", "libxcb-shm0-dev", "libxcb-damage0-dev", "libxcb-xfixes0-dev", "libxcb-randr0-dev",
-          "libxcb-composite0-dev", "libxcb-xinput-dev",
-        ])
-      ]),
-    .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
+    system("CVPX", apt: "libvpx-dev"),
+    cTarget("CVPXMemory"),
+    system(
+      "CX11", pkgConfig: "xcb-damage",
+      apt: """
+        libxcb1-dev libxcb-shm0-dev libxcb-damage0-dev libxcb-xfixes0-dev libxcb-randr0-dev libxcb-composite0-dev
+        libxcb-xinput-dev
+        """),
+    system("CWebP", pkgConfig: "libwebp", apt: "libwebp-dev"),
     // Without pkg-config, which would warn of its absence where the trait is off.
-    .systemLibrary(name: "CX264", providers: [.apt(["libx264-dev"])]),
-    .systemLibrary(name: "CYUV", providers: [.apt(["libyuv-dev"])]),
-    .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+    system("CX264", apt: "libx264-dev"),
+    system("CYUV", apt: "libyuv-dev"),
+    system("CZlib", apt: "zlib1g-dev"),
 
     // Values, wire formats and media contracts.
-    .target(name: "RTCPrimitives", swiftSettings: safe),
-    .target(name: "RTCMedia", dependencies: ["RTCPrimitives", "CLinux"], swiftSettings: safe),
-    .target(name: "RTCWire", dependencies: ["RTCPrimitives"], swiftSettings: safe),
+    safe("RTCPrimitives"),
+    safe("RTCMedia", "RTCPrimitives CLinux"),
+    safe("RTCWire", "RTCPrimitives"),
 
     // The peer connection, sans-IO.
-    .target(name: "RTCICE", dependencies: ["RTCPrimitives", "RTCWire"], swiftSettings: safe),
-    .target(name: "RTCDTLS", dependencies: ["RTCPrimitives", "COpenSSL"], swiftSettings: safe),
-    .target(name: "RTCSRTP", dependencies: ["RTCPrimitives", "COpenSSL"], swiftSettings: safe),
-    .target(name: "RTCSCTP", dependencies: ["RTCPrimitives", "RTCWire"], swiftSettings: safe),
-    .target(
-      name: "RTCEngine",
-      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCICE", "RTCDTLS", "RTCSRTP", "RTCSCTP"],
-      swiftSettings: safe),
+    safe("RTCICE", "RTCPrimitives RTCWire"),
+    safe("RTCDTLS", "RTCPrimitives COpenSSL"),
+    safe("RTCSRTP", "RTCPrimitives COpenSSL"),
+    safe("RTCSCTP", "RTCPrimitives RTCWire"),
+    safe("RTCEngine", "RTCPrimitives RTCWire RTCMedia RTCICE RTCDTLS RTCSRTP RTCSCTP"),
 
     // From packets to sound, with any decoder.
-    .target(
-      name: "RTCPlayout", dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCEngine", "RTCNet"],
-      swiftSettings: safe),
+    safe("RTCPlayout", "RTCPrimitives RTCWire RTCMedia RTCEngine RTCNet"),
 
     // Sockets, clocks and the public peer connection.
-    .target(name: "RTCNet", dependencies: ["RTCPrimitives", "CLinux"], swiftSettings: safe),
-    .target(
-      name: "RTCPeer",
-      dependencies: [
-        "RTCPrimitives", "RTCWire", "RTCMedia", "RTCICE", "RTCDTLS", "RTCSCTP", "RTCEngine", "RTCNet", "RTCPlayout",
-        "CLinux",
-      ],
-      swiftSettings: safe),
+    safe("RTCNet", "RTCPrimitives CLinux"),
+    safe("RTCPeer", "RTCPrimitives RTCWire RTCMedia RTCICE RTCDTLS RTCSCTP RTCEngine RTCNet RTCPlayout CLinux"),
 
     // Capturers.
-    .target(
-      name: "RTCCapture", dependencies: ["RTCPrimitives", "RTCMedia", "RTCWire", "RTCNet", "CLinux"],
-      swiftSettings: safe),
-    .target(
-      name: "RTCCaptureX11", dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "CLinux", "CX11"],
-      swiftSettings: strict),
-    .target(
-      name: "RTCCaptureWayland",
-      dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "CLinux", "CWayland"],
-      swiftSettings: strict),
-    .target(
-      name: "RTCCapturePortal",
-      dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "CPipeWire", "CSystemdBus"],
-      swiftSettings: strict),
+    safe("RTCCapture", "RTCPrimitives RTCMedia RTCWire RTCNet CLinux"),
+    plain("RTCCaptureX11", "RTCPrimitives RTCMedia RTCNet RTCCapture CLinux CX11"),
+    plain("RTCCaptureWayland", "RTCPrimitives RTCMedia RTCNet RTCCapture CLinux CWayland"),
+    plain("RTCCapturePortal", "RTCPrimitives RTCMedia RTCNet RTCCapture CPipeWire CSystemdBus"),
 
-    .target(
-      name: "RTCCaptureFile",
-      dependencies: [
-        "RTCPrimitives", "RTCMedia", "RTCWire", "RTCNet", "RTCCapture", "RTCCodecFFmpeg", "RTCIsolation", "CFFmpeg",
-        "CLinux",
-      ],
-      swiftSettings: strict),
+    plain(
+      "RTCCaptureFile", "RTCPrimitives RTCMedia RTCWire RTCNet RTCCapture RTCCodecFFmpeg RTCIsolation CFFmpeg CLinux"),
 
     // Processes of our own that plugins and decoders run in.
-    .target(
-      name: "RTCIsolation", dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "CLinux"], swiftSettings: safe),
-    .target(
-      name: "RTCCapturePlugin",
-      dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "RTCIsolation", "CLinux", "CRTCastPlugin"],
-      swiftSettings: safe),
-    .target(
-      name: "RTCAudio", dependencies: ["RTCMedia", "RTCPrimitives", "RTCNet", "CPulse"], swiftSettings: strict),
+    safe("RTCIsolation", "RTCPrimitives RTCMedia RTCNet CLinux"),
+    safe("RTCCapturePlugin", "RTCPrimitives RTCMedia RTCNet RTCCapture RTCIsolation CLinux CRTCastPlugin"),
+    plain("RTCAudio", "RTCMedia RTCPrimitives RTCNet CPulse"),
 
-    .target(
-      name: "RTCCaptureCamera",
-      dependencies: [
-        "RTCPrimitives", "RTCWire", "RTCMedia", "RTCNet", "RTCCapture", "RTCCodecFFmpeg", "RTCConvert", "CLinux",
-      ],
-      swiftSettings: strict),
+    plain("RTCCaptureCamera", "RTCPrimitives RTCWire RTCMedia RTCNet RTCCapture RTCCodecFFmpeg RTCConvert CLinux"),
 
     // What received video is shown in.
-    .target(
-      name: "RTCWindow", dependencies: ["RTCMedia", "RTCConvert", "RTCNet", "RTCPrimitives", "CSDL2"],
-      swiftSettings: strict),
+    plain("RTCWindow", "RTCMedia RTCConvert RTCNet RTCPrimitives CSDL2"),
 
     // Codecs and colour.
     // Decoders of what comes over the network and out of files. FFmpeg's containers are RTCCaptureFile's.
-    .target(
-      name: "RTCCodecFFmpeg", dependencies: ["RTCWire", "RTCMedia", "CFFmpeg"], swiftSettings: strict),
-    .target(name: "RTCConvert", dependencies: ["RTCMedia", "CYUV"], swiftSettings: safe),
+    plain("RTCCodecFFmpeg", "RTCWire RTCMedia CFFmpeg"),
+    safe("RTCConvert", "RTCMedia CYUV"),
     // The policy of all encoders: which parts of a picture are coded when, and how finely.
-    .target(name: "RTCVideoCoding", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: safe),
-    .target(
-      name: "RTCCodecAOM", dependencies: ["RTCVideoCoding", "RTCMedia", "RTCWire", "CAOM"],
-      swiftSettings: safe),
+    safe("RTCVideoCoding", "RTCMedia RTCPrimitives"),
+    safe("RTCCodecAOM", "RTCVideoCoding RTCMedia RTCWire CAOM"),
     // Empty without the trait X264.
-    .target(
-      name: "RTCCodecX264",
-      dependencies: ["RTCVideoCoding", "RTCMedia", .target(name: "CX264", condition: .when(traits: ["X264"]))],
-      swiftSettings: safe),
-    .target(
-      name: "RTCCodecVPX",
-      dependencies: ["RTCConvert", "RTCMedia", "RTCPrimitives", "RTCVideoCoding", "CVPX", "CVPXMemory"],
-      swiftSettings: safe),
-    .target(
-      name: "RTCCodecWebP", dependencies: ["RTCMedia", "RTCPrimitives", "CWebP"], swiftSettings: safe),
+    safe("RTCCodecX264", "RTCVideoCoding RTCMedia", also: [.target(name: "CX264", condition: .when(traits: ["X264"]))]),
+    safe("RTCCodecVPX", "RTCConvert RTCMedia RTCPrimitives RTCVideoCoding CVPX CVPXMemory"),
+    safe("RTCCodecWebP", "RTCMedia RTCPrimitives CWebP"),
     // The features of the viewer page, sans-IO.
-    .target(name: "RTCPage", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: safe),
-    .target(
-      name: "RTCResample", dependencies: ["RTCMedia", "RTCPrimitives", "CSpeexDSP"], swiftSettings: strict),
-    .target(name: "RTCCodecOpus", dependencies: ["RTCMedia", "RTCWire", "COpus"], swiftSettings: safe),
+    safe("RTCPage", "RTCMedia RTCPrimitives"),
+    plain("RTCResample", "RTCMedia RTCPrimitives CSpeexDSP"),
+    safe("RTCCodecOpus", "RTCMedia RTCWire COpus"),
 
     // Signaling.
-    .target(name: "RTCSignaling", dependencies: ["RTCPrimitives", "RTCWire", "RTCDTLS"], swiftSettings: safe),
-    .target(
-      name: "RTCSignalingNIO",
-      dependencies: [
-        "CZlib", "RTCPrimitives", "RTCDTLS", "RTCSignaling",
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOWebSocket", package: "swift-nio"),
-        .product(name: "Logging", package: "swift-log"),
-      ],
+    safe("RTCSignaling", "RTCPrimitives RTCWire RTCDTLS"),
+    safe(
+      "RTCSignalingNIO",
+      "CZlib RTCPrimitives RTCDTLS RTCSignaling NIOCore NIOPosix NIOHTTP1 NIOWebSocket Logging",
       resources: [
         .embedInCode("Resources/viewer.html"), .embedInCode("Resources/viewer/exact.js"),
         .embedInCode("Resources/viewer/cursor.js"), .embedInCode("Resources/viewer/source.js"),
@@ -204,273 +203,127 @@ let package = Package(
         .map { .embedInCode("Resources/hub/\($0)") }
         + ["wall", "pick"].flatMap { page in
           ["html", "css", "js"].map { .embedInCode("Resources/\(page)/\(page).\($0)") }
-        },
-      swiftSettings: safe),
+        }),
 
     // What an application imports, and the program.
-    .target(
-      name: "RTCast",
-      dependencies: [
-        "RTCPrimitives", "RTCWire", "RTCMedia", "RTCConvert", "RTCResample", "RTCCodecAOM", "RTCCodecFFmpeg",
-        "RTCCodecX264", "RTCCodecVPX", "RTCCodecOpus", "RTCCodecWebP", "RTCEngine", "RTCICE", "RTCIsolation",
-        "RTCNet", "RTCPage", "RTCPeer", "RTCPlayout", "RTCSCTP",
-        "RTCSignaling", "RTCSignalingNIO",
-      ],
-      swiftSettings: safe),
-    .target(
-      name: "rtcast-cli",
-      dependencies: [
-        "CPaths", "CQREncode", "CRTCastRun", "RTCPrimitives", "RTCMedia", "RTCAudio", "RTCCapture",
-        "RTCCaptureCamera", "RTCCaptureFile", "RTCCapturePlugin", "RTCCapturePortal", "RTCCaptureWayland",
-        "RTCCaptureX11", "RTCCodecFFmpeg", "RTCDTLS", "RTCEngine", "RTCIsolation", "RTCNet", "RTCPeer", "RTCSCTP",
-        "RTCSignaling",
-        "RTCSignalingNIO", "RTCWindow", "RTCast",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Logging", package: "swift-log"),
-      ],
-      swiftSettings: strict),
+    safe(
+      "RTCast",
+      """
+      RTCPrimitives RTCWire RTCMedia RTCConvert RTCResample RTCCodecAOM RTCCodecFFmpeg RTCCodecX264 RTCCodecVPX
+      RTCCodecOpus RTCCodecWebP RTCEngine RTCICE RTCIsolation RTCNet RTCPage RTCPeer RTCPlayout RTCSCTP RTCSignaling
+      RTCSignalingNIO
+      """),
+    plain(
+      "rtcast-cli",
+      """
+      CPaths CQREncode CRTCastRun RTCPrimitives RTCMedia RTCAudio RTCCapture RTCCaptureCamera RTCCaptureFile
+      RTCCapturePlugin RTCCapturePortal RTCCaptureWayland RTCCaptureX11 RTCCodecFFmpeg RTCDTLS RTCEngine RTCIsolation
+      RTCNet RTCPeer RTCSCTP RTCSignaling RTCSignalingNIO RTCWindow RTCast ArgumentParser Logging
+      """),
 
-    .target(name: "CRTCastProgram", cSettings: fortified),
-    .target(name: "CPaths", cSettings: fortified),
-    .target(name: "CRTCastRun", cSettings: fortified),
+    cTarget("CRTCastProgram"),
+    cTarget("CPaths"),
+    cTarget("CRTCastRun"),
     // Without what only debuggers want, which is more than half of it.
     .executableTarget(
-      name: "rtcast-main", dependencies: ["rtcast-cli", "CRTCastProgram"], swiftSettings: safe,
+      name: "rtcast-main", dependencies: ["rtcast-cli", "CRTCastProgram"], swiftSettings: safely,
       linkerSettings: [.unsafeFlags(["-Xlinker", "--strip-debug"], .when(configuration: .release))]),
 
     // Tests.
-    .target(
-      name: "RTCTestKit",
-      dependencies: ["RTCPrimitives", "RTCWire", "RTCMedia", "RTCICE", "RTCDTLS", "RTCSCTP", "RTCEngine"],
-      swiftSettings: safe),
+    safe("RTCTestKit", "RTCPrimitives RTCWire RTCMedia RTCICE RTCDTLS RTCSCTP RTCEngine"),
     // What fuzzers run: the unit tests replay kept inputs over it.
-    .target(
-      name: "FuzzBodies",
-      dependencies: [
-        "RTCCapture", "RTCCaptureFile", "RTCEngine", "RTCMedia", "RTCNet", "RTCPage", "RTCPlayout",
-        "RTCPrimitives", "RTCWire",
-      ],
-      path: "Fuzz/Sources/FuzzBodies", swiftSettings: strict),
-    .target(
-      name: "FuzzVideoBody", dependencies: ["RTCEngine", "RTCMedia", "RTCPrimitives"],
-      path: "Fuzz/Sources/FuzzVideoBody", swiftSettings: strict),
-    .target(
-      name: "FuzzSCTPBody", dependencies: ["RTCPrimitives", "RTCSCTP", "RTCWire"], path: "Fuzz/Sources/FuzzSCTPBody",
-      swiftSettings: strict),
-    .target(
-      name: "FuzzSRTPBody", dependencies: ["RTCPrimitives", "RTCSRTP"], path: "Fuzz/Sources/FuzzSRTPBody",
-      swiftSettings: strict),
+    fuzzBody(
+      "FuzzBodies", "RTCCapture RTCCaptureFile RTCEngine RTCMedia RTCNet RTCPage RTCPlayout RTCPrimitives RTCWire"),
+    fuzzBody("FuzzVideoBody", "RTCEngine RTCMedia RTCPrimitives"),
+    fuzzBody("FuzzSCTPBody", "RTCPrimitives RTCSCTP RTCWire"),
+    fuzzBody("FuzzSRTPBody", "RTCPrimitives RTCSRTP"),
     // By themselves likewise: whole agents and peers, on virtual time.
-    .target(
-      name: "FuzzPeerBodies",
-      dependencies: [
-        "RTCDTLS", "RTCEngine", "RTCICE", "RTCMedia", "RTCPrimitives", "RTCSCTP", "RTCSRTP", "RTCTestKit", "RTCWire",
-      ],
-      path: "Fuzz/Sources/FuzzPeerBodies", swiftSettings: strict),
+    fuzzBody("FuzzPeerBodies", "RTCDTLS RTCEngine RTCICE RTCMedia RTCPrimitives RTCSCTP RTCSRTP RTCTestKit RTCWire"),
     // What servers, clients and the program read that others wrote.
-    .target(
-      name: "FuzzServerBodies",
-      dependencies: [
-        "RTCPeer", "RTCPrimitives", "RTCSignaling", "RTCSignalingNIO",
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOWebSocket", package: "swift-nio"),
-      ],
-      path: "Fuzz/Sources/FuzzServerBodies", swiftSettings: strict),
-    .target(
-      name: "FuzzProgramBodies",
-      dependencies: [
-        "RTCCaptureFile", "RTCCapturePlugin", "RTCCaptureX11", "RTCIsolation", "RTCMedia", "RTCPrimitives", "RTCast",
-        "rtcast-cli",
-      ],
-      path: "Fuzz/Sources/FuzzProgramBodies", swiftSettings: strict),
+    fuzzBody("FuzzServerBodies", "RTCPeer RTCPrimitives RTCSignaling RTCSignalingNIO NIOCore NIOHTTP1 NIOWebSocket"),
+    fuzzBody(
+      "FuzzProgramBodies",
+      "RTCCaptureFile RTCCapturePlugin RTCCaptureX11 RTCIsolation RTCMedia RTCPrimitives RTCast rtcast-cli"),
     // The table of all of them.
-    .target(
-      name: "FuzzTargets",
-      dependencies: [
-        "FuzzBodies", "FuzzPeerBodies", "FuzzProgramBodies", "FuzzSCTPBody", "FuzzServerBodies", "FuzzSRTPBody",
-        "FuzzVideoBody",
-      ],
-      path: "Fuzz/Sources/FuzzTargets", swiftSettings: strict),
-    .testTarget(
-      name: "FuzzReplayTests", dependencies: ["FuzzTargets", "RTCPrimitives"], swiftSettings: strict),
-    .target(name: "FeatureKit", path: "Tests/FeatureKit", swiftSettings: strict),
-    .target(name: "SDPKit", path: "Tests/SDPKit", swiftSettings: strict),
-    .testTarget(name: "RTCPrimitivesTests", dependencies: ["RTCMedia", "RTCPrimitives"], swiftSettings: strict),
-    .testTarget(name: "RTCMediaTests", dependencies: ["RTCMedia", "RTCPrimitives", "CLinux"], swiftSettings: strict),
-    .testTarget(
-      name: "RTCWireTests", dependencies: ["RTCWire", "RTCPrimitives", "SDPKit"], swiftSettings: strict),
-    .testTarget(
-      name: "RTCICETests", dependencies: ["RTCICE", "RTCWire", "RTCPrimitives", "RTCTestKit"], swiftSettings: strict),
-    .testTarget(name: "RTCDTLSTests", dependencies: ["RTCDTLS", "RTCPrimitives"], swiftSettings: strict),
+    fuzzBody(
+      "FuzzTargets",
+      "FuzzBodies FuzzPeerBodies FuzzProgramBodies FuzzSCTPBody FuzzServerBodies FuzzSRTPBody FuzzVideoBody"),
+    tests("FuzzReplayTests", "FuzzTargets RTCPrimitives"),
+    kit("FeatureKit"),
+    kit("SDPKit"),
+    tests("RTCPrimitivesTests", "RTCMedia RTCPrimitives"),
+    tests("RTCMediaTests", "RTCMedia RTCPrimitives CLinux"),
+    tests("RTCWireTests", "RTCWire RTCPrimitives SDPKit"),
+    tests("RTCICETests", "RTCICE RTCWire RTCPrimitives RTCTestKit"),
+    tests("RTCDTLSTests", "RTCDTLS RTCPrimitives"),
     // libsrtp2, which others have, to test ours against and measure it beside.
-    .systemLibrary(
-      name: "CSRTP", path: "Tests/CSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
-    .target(
-      name: "LibSRTPKit", dependencies: ["CSRTP", "RTCPrimitives"], path: "Tests/LibSRTPKit", swiftSettings: strict),
-    .testTarget(
-      name: "RTCSRTPTests", dependencies: ["RTCSRTP", "RTCPrimitives", "LibSRTPKit"],
-      swiftSettings: strict),
+    system("CSRTP", path: "Tests/CSRTP", pkgConfig: "libsrtp2", apt: "libsrtp2-dev"),
+    kit("LibSRTPKit", "CSRTP RTCPrimitives"),
+    tests("RTCSRTPTests", "RTCSRTP RTCPrimitives LibSRTPKit"),
     // usrsctp, Firefox's SCTP, as a peer to test ours against. Its clock, random numbers and state are taken in hand there.
     .target(name: "CUsrsctp", path: "Tests/CUsrsctp", linkerSettings: [.linkedLibrary("usrsctp")]),
-    .target(
-      name: "UsrsctpKit", dependencies: ["CUsrsctp", "RTCPrimitives"], path: "Tests/UsrsctpKit",
-      swiftSettings: strict),
-    .testTarget(
-      name: "RTCSCTPTests",
-      dependencies: ["RTCSCTP", "RTCWire", "RTCPrimitives", "RTCTestKit", "FuzzSCTPBody", "UsrsctpKit"],
-      swiftSettings: strict),
-    .testTarget(
-      name: "RTCEngineTests",
-      dependencies: [
-        "RTCSRTP",
-        "RTCEngine", "RTCTestKit", "RTCICE", "RTCDTLS", "RTCSCTP", "RTCMedia", "RTCWire", "RTCPrimitives", "SDPKit",
-      ],
-      swiftSettings: strict),
-    .testTarget(
-      name: "RTCPlayoutTests",
-      dependencies: [
-        "RTCPlayout", "RTCEngine", "RTCCodecOpus", "RTCCodecVPX", "RTCMedia", "RTCNet", "RTCWire", "RTCPrimitives",
-      ],
-      swiftSettings: strict),
-    .testTarget(
-      name: "RTCPeerTests",
-      dependencies: [
-        "RTCPeer", "RTCEngine", "RTCNet", "RTCSCTP", "RTCMedia", "RTCTestKit", "RTCPrimitives", "ProcessKit",
-      ],
-      swiftSettings: strict),
-    .executableTarget(
-      name: "DataChannelProbe", dependencies: ["RTCPeer", "RTCEngine", "RTCSCTP"], path: "Tests/DataChannelProbe",
-      swiftSettings: strict),
-    .executableTarget(
-      name: "CallProbe", dependencies: ["RTCast", "RTCCapture"], path: "Tests/CallProbe", swiftSettings: strict),
-    .executableTarget(
-      name: "InteropPeer", dependencies: ["RTCPeer", "RTCEngine", "RTCSCTP"], path: "Tests/InteropPeer",
-      swiftSettings: strict),
-    .testTarget(name: "RTCTestKitTests", dependencies: ["RTCTestKit", "RTCPrimitives"], swiftSettings: strict),
-    .testTarget(name: "RTCNetTests", dependencies: ["RTCNet", "RTCPrimitives"], swiftSettings: strict),
-    .testTarget(
-      name: "RTCCaptureTests",
-      dependencies: ["RTCPrimitives", "RTCMedia", "RTCNet", "RTCCapture", "RTCTestKit", "ProcessKit"],
-      swiftSettings: strict),
-    .testTarget(
-      name: "RTCCaptureFileTests",
-      dependencies: [
-        "RTCCapture", "RTCCaptureFile", "RTCCodecFFmpeg", "RTCCodecVPX", "RTCIsolation", "RTCMedia", "RTCPrimitives",
-        "PluginHostProbe", "ProcessKit", "CFFmpeg",
-      ],
-      swiftSettings: strict),
-    .target(
-      name: "ProcessKit", dependencies: ["RTCNet", "CLinux"], path: "Tests/ProcessKit", swiftSettings: strict),
-    .testTarget(name: "ProcessKitTests", dependencies: ["ProcessKit"], swiftSettings: strict),
-    .target(
-      name: "XvfbKit", dependencies: ["ProcessKit", "RTCMedia", "CX11"], path: "Tests/XvfbKit", swiftSettings: strict),
-    .testTarget(
-      name: "RTCCaptureX11Tests",
-      dependencies: ["RTCMedia", "RTCNet", "RTCCapture", "RTCCaptureX11", "RTCTestKit", "XvfbKit", "ProcessKit"],
-      swiftSettings: strict),
-    .testTarget(
-      name: "RTCCaptureCameraTests", dependencies: ["RTCCaptureCamera", "RTCMedia", "RTCPrimitives", "RTCTestKit"],
-      swiftSettings: strict),
-    .testTarget(
-      name: "RTCWindowTests",
-      dependencies: ["RTCWindow", "RTCMedia", "RTCPrimitives", "RTCCaptureX11", "RTCTestKit", "XvfbKit"],
-      swiftSettings: strict),
-    .executableTarget(
-      name: "PluginHostProbe",
-      dependencies: ["RTCCaptureFile", "RTCCapturePlugin", "RTCIsolation", "RTCMedia", "RTCNet", "RTCast", "CLinux"],
-      path: "Tests/PluginHostProbe", swiftSettings: strict),
-    .testTarget(
-      name: "RTCIsolationTests",
-      dependencies: [
-        "CodingKit", "PluginHostProbe", "ProcessKit", "RTCCodecAOM", "RTCCodecOpus", "RTCCodecVPX", "RTCCodecX264",
-        "RTCIsolation",
-        "RTCMedia", "RTCNet", "RTCPrimitives", "RTCast", "CLinux",
-      ],
-      swiftSettings: strict),
-    .testTarget(
-      name: "RTCCapturePluginTests",
-      dependencies: [
-        "RTCCapturePlugin", "RTCIsolation", "PluginHostProbe", "RTCMedia", "RTCPrimitives", "ProcessKit", "CLinux",
-      ],
-      exclude: ["Plugins"], swiftSettings: strict),
-    .testTarget(
-      name: "RTCAudioTests", dependencies: ["RTCAudio", "RTCMedia", "RTCPrimitives", "ProcessKit"],
-      swiftSettings: strict),
-    .testTarget(
-      name: "RTCResampleTests", dependencies: ["RTCResample", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
-    .testTarget(
-      name: "RTCConvertTests", dependencies: ["RTCConvert", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
+    kit("UsrsctpKit", "CUsrsctp RTCPrimitives"),
+    tests("RTCSCTPTests", "RTCSCTP RTCWire RTCPrimitives RTCTestKit FuzzSCTPBody UsrsctpKit"),
+    tests(
+      "RTCEngineTests", "RTCSRTP RTCEngine RTCTestKit RTCICE RTCDTLS RTCSCTP RTCMedia RTCWire RTCPrimitives SDPKit"),
+    tests("RTCPlayoutTests", "RTCPlayout RTCEngine RTCCodecOpus RTCCodecVPX RTCMedia RTCNet RTCWire RTCPrimitives"),
+    tests("RTCPeerTests", "RTCPeer RTCEngine RTCNet RTCSCTP RTCMedia RTCTestKit RTCPrimitives ProcessKit"),
+    probe("DataChannelProbe", "RTCPeer RTCEngine RTCSCTP"),
+    probe("CallProbe", "RTCast RTCCapture"),
+    probe("InteropPeer", "RTCPeer RTCEngine RTCSCTP"),
+    tests("RTCTestKitTests", "RTCTestKit RTCPrimitives"),
+    tests("RTCNetTests", "RTCNet RTCPrimitives"),
+    tests("RTCCaptureTests", "RTCPrimitives RTCMedia RTCNet RTCCapture RTCTestKit ProcessKit"),
+    tests(
+      "RTCCaptureFileTests",
+      """
+      RTCCapture RTCCaptureFile RTCCodecFFmpeg RTCCodecVPX RTCIsolation RTCMedia RTCPrimitives PluginHostProbe
+      ProcessKit CFFmpeg
+      """),
+    kit("ProcessKit", "RTCNet CLinux"),
+    tests("ProcessKitTests", "ProcessKit"),
+    kit("XvfbKit", "ProcessKit RTCMedia CX11"),
+    tests("RTCCaptureX11Tests", "RTCMedia RTCNet RTCCapture RTCCaptureX11 RTCTestKit XvfbKit ProcessKit"),
+    tests("RTCCaptureCameraTests", "RTCCaptureCamera RTCMedia RTCPrimitives RTCTestKit"),
+    tests("RTCWindowTests", "RTCWindow RTCMedia RTCPrimitives RTCCaptureX11 RTCTestKit XvfbKit"),
+    probe("PluginHostProbe", "RTCCaptureFile RTCCapturePlugin RTCIsolation RTCMedia RTCNet RTCast CLinux"),
+    tests(
+      "RTCIsolationTests",
+      """
+      CodingKit PluginHostProbe ProcessKit RTCCodecAOM RTCCodecOpus RTCCodecVPX RTCCodecX264 RTCIsolation RTCMedia
+      RTCNet RTCPrimitives RTCast CLinux
+      """),
+    tests(
+      "RTCCapturePluginTests",
+      "RTCCapturePlugin RTCIsolation PluginHostProbe RTCMedia RTCPrimitives ProcessKit CLinux", exclude: ["Plugins"]),
+    tests("RTCAudioTests", "RTCAudio RTCMedia RTCPrimitives ProcessKit"),
+    tests("RTCResampleTests", "RTCResample RTCMedia RTCPrimitives"),
+    tests("RTCConvertTests", "RTCConvert RTCMedia RTCPrimitives"),
     // An encoder, a decoder and a page to show, for the tests of what RTCVideoCoding encodes.
-    .target(
-      name: "CodingKit", dependencies: ["RTCVideoCoding", "RTCCodecFFmpeg", "RTCMedia", "RTCPrimitives"],
-      path: "Tests/CodingKit", swiftSettings: strict),
-    .testTarget(
-      name: "RTCCodecAOMTests",
-      dependencies: ["CodingKit", "RTCCodecAOM", "RTCMedia", "RTCPrimitives", "RTCWire"], swiftSettings: strict),
-    .testTarget(
-      name: "RTCCodecX264Tests",
-      dependencies: ["CodingKit", "RTCCodecX264", "RTCMedia", "RTCPrimitives", "RTCWire"],
-      swiftSettings: strict),
-    .testTarget(
-      name: "RTCCodecVPXTests", dependencies: ["RTCCodecVPX", "RTCMedia", "RTCPrimitives"],
-      swiftSettings: strict),
-    .testTarget(
-      name: "RTCVideoCodingTests", dependencies: ["CodingKit", "RTCMedia", "RTCPrimitives", "RTCVideoCoding"],
-      swiftSettings: strict),
+    kit("CodingKit", "RTCVideoCoding RTCCodecFFmpeg RTCMedia RTCPrimitives"),
+    tests("RTCCodecAOMTests", "CodingKit RTCCodecAOM RTCMedia RTCPrimitives RTCWire"),
+    tests("RTCCodecX264Tests", "CodingKit RTCCodecX264 RTCMedia RTCPrimitives RTCWire"),
+    tests("RTCCodecVPXTests", "RTCCodecVPX RTCMedia RTCPrimitives"),
+    tests("RTCVideoCodingTests", "CodingKit RTCMedia RTCPrimitives RTCVideoCoding"),
     // Our decoders and payload formats, held to the reference encoders' and decoders' own tools.
-    .testTarget(
-      name: "ConformanceTests",
-      dependencies: [
-        "RTCEngine", "RTCCodecFFmpeg", "RTCCodecVPX", "RTCWire", "RTCMedia", "RTCPrimitives", "ProcessKit",
-      ],
-      swiftSettings: strict),
-    .testTarget(
-      name: "RTCCodecOpusTests", dependencies: ["RTCCodecOpus", "RTCWire", "RTCMedia"], swiftSettings: strict),
-    .testTarget(
-      name: "RTCCodecWebPTests", dependencies: ["RTCCodecWebP", "RTCMedia", "RTCPrimitives", "CWebP"],
-      swiftSettings: strict),
-    .testTarget(name: "RTCPageTests", dependencies: ["RTCPage", "RTCMedia", "RTCPrimitives"], swiftSettings: strict),
-    .testTarget(
-      name: "RTCSignalingTests", dependencies: ["RTCSignaling", "RTCPrimitives"], swiftSettings: strict),
-    .testTarget(
-      name: "RTCSignalingNIOTests",
-      dependencies: [
-        "RTCPrimitives", "RTCDTLS", "RTCSignaling", "RTCSignalingNIO",
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOWebSocket", package: "swift-nio"),
-        .product(name: "Logging", package: "swift-log"),
-      ],
-      swiftSettings: strict),
-    .executableTarget(
-      name: "WebSocketProbe",
-      dependencies: [
-        "RTCSignaling", "RTCSignalingNIO",
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOWebSocket", package: "swift-nio"),
-      ],
-      path: "Tests/WebSocketProbe", swiftSettings: strict),
-    .testTarget(
-      name: "RTCastTests",
-      dependencies: [
-        "RTCast", "CodingKit", "RTCCapture", "RTCCodecVPX", "RTCCodecOpus", "RTCEngine", "RTCPage", "RTCSCTP",
-        "RTCVideoCoding", "RTCWire",
-        "RTCMedia", "RTCNet", "RTCPeer",
-        "RTCPrimitives", "RTCSignaling", "RTCSignalingNIO", "RTCTestKit", "ProcessKit",
-        .product(name: "Logging", package: "swift-log"),
-      ],
-      swiftSettings: strict),
-    .testTarget(
-      name: "RTCastCLITests",
-      dependencies: [
-        "RTCPrimitives", "rtcast-cli", "RTCMedia", "RTCEngine", "RTCNet", "RTCPeer", "RTCSignaling", "RTCast",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
-      swiftSettings: strict),
+    tests("ConformanceTests", "RTCEngine RTCCodecFFmpeg RTCCodecVPX RTCWire RTCMedia RTCPrimitives ProcessKit"),
+    tests("RTCCodecOpusTests", "RTCCodecOpus RTCWire RTCMedia"),
+    tests("RTCCodecWebPTests", "RTCCodecWebP RTCMedia RTCPrimitives CWebP"),
+    tests("RTCPageTests", "RTCPage RTCMedia RTCPrimitives"),
+    tests("RTCSignalingTests", "RTCSignaling RTCPrimitives"),
+    tests(
+      "RTCSignalingNIOTests",
+      "RTCPrimitives RTCDTLS RTCSignaling RTCSignalingNIO NIOCore NIOPosix NIOHTTP1 NIOWebSocket Logging"),
+    probe("WebSocketProbe", "RTCSignaling RTCSignalingNIO NIOCore NIOPosix NIOHTTP1 NIOWebSocket"),
+    tests(
+      "RTCastTests",
+      """
+      RTCast CodingKit RTCCapture RTCCodecVPX RTCCodecOpus RTCEngine RTCPage RTCSCTP RTCVideoCoding RTCWire RTCMedia
+      RTCNet RTCPeer RTCPrimitives RTCSignaling RTCSignalingNIO RTCTestKit ProcessKit Logging
+      """),
+    tests(
+      "RTCastCLITests",
+      "RTCPrimitives rtcast-cli RTCMedia RTCEngine RTCNet RTCPeer RTCSignaling RTCast ArgumentParser"),
   ]
 )
 
@@ -502,9 +355,9 @@ if Context.environment["RTCAST_FUZZ"] != nil {
 }
 
 /// Measurements, run by hand and before a release.
-func benchmark(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func benchmark(_ name: String, _ names: String) -> Target {
   .executableTarget(
-    name: name, dependencies: dependencies, path: "Benchmarks/Sources/\(name)",
+    name: name, dependencies: dependencies(names), path: "Benchmarks/Sources/\(name)",
     swiftSettings: [.swiftLanguageMode(.v6), .enableExperimentalFeature("Lifetimes")])
 }
 
@@ -515,31 +368,16 @@ if Context.environment["RTCAST_BENCHMARKS"] != nil {
     .target(
       name: "Metering", dependencies: ["CAllocationCount"], path: "Benchmarks/Sources/Metering",
       swiftSettings: [.swiftLanguageMode(.v6)]),
-    benchmark(
-      "SendPathBenchmark", ["Metering", "RTCEngine", "RTCMedia", "RTCNet", "RTCPrimitives", "RTCSRTP", "RTCTestKit"]),
-    benchmark(
-      "ReceivePathBenchmark",
-      ["Metering", "RTCEngine", "RTCMedia", "RTCPrimitives", "RTCSRTP", "RTCTestKit", "RTCWire"]),
-    benchmark("SRTPBenchmark", ["LibSRTPKit", "Metering", "RTCPrimitives", "RTCSRTP"]),
-    benchmark("DescriptionBenchmark", ["RTCDTLS", "RTCEngine", "RTCPrimitives", "RTCSCTP", "RTCWire"]),
-    benchmark("Congestion", ["RTCPrimitives", "RTCTestKit"]),
-    benchmark("DataChannelBenchmark", ["RTCEngine", "RTCPeer", "RTCSCTP"]),
-    benchmark(
-      "ViewersBenchmark",
-      ["RTCEngine", "RTCMedia", "RTCNet", "RTCPeer", "RTCPrimitives", "RTCSignaling", "RTCSignalingNIO"]),
-    benchmark(
-      "SoundBenchmark",
-      ["RTCAudio", "RTCCodecOpus", "RTCEngine", "RTCMedia", "RTCNet", "RTCPlayout", "RTCPrimitives"]),
-    benchmark(
-      "EncoderBenchmark",
-      ["RTCast", "RTCCodecAOM", "RTCCodecFFmpeg", "RTCCodecVPX", "RTCCodecX264", "RTCMedia", "RTCPrimitives"]),
-    benchmark(
-      "DecoderBenchmark",
-      ["RTCast", "RTCCodecAOM", "RTCCodecVPX", "RTCCodecX264", "RTCIsolation", "RTCMedia", "RTCPrimitives"]),
-    benchmark(
-      "PictureBenchmark", ["RTCCapture", "RTCCodecVPX", "RTCConvert", "RTCMedia", "RTCPage", "RTCPrimitives"]),
+    benchmark("SendPathBenchmark", "Metering RTCEngine RTCMedia RTCNet RTCPrimitives RTCSRTP RTCTestKit"),
+    benchmark("ReceivePathBenchmark", "Metering RTCEngine RTCMedia RTCPrimitives RTCSRTP RTCTestKit RTCWire"),
+    benchmark("SRTPBenchmark", "LibSRTPKit Metering RTCPrimitives RTCSRTP"),
+    benchmark("DescriptionBenchmark", "RTCDTLS RTCEngine RTCPrimitives RTCSCTP RTCWire"),
+    benchmark("Congestion", "RTCPrimitives RTCTestKit"),
+    benchmark("DataChannelBenchmark", "RTCEngine RTCPeer RTCSCTP"),
+    benchmark("ViewersBenchmark", "RTCEngine RTCMedia RTCNet RTCPeer RTCPrimitives RTCSignaling RTCSignalingNIO"),
+    benchmark("SoundBenchmark", "RTCAudio RTCCodecOpus RTCEngine RTCMedia RTCNet RTCPlayout RTCPrimitives"),
+    benchmark("EncoderBenchmark", "RTCast RTCCodecAOM RTCCodecFFmpeg RTCCodecVPX RTCCodecX264 RTCMedia RTCPrimitives"),
+    benchmark("DecoderBenchmark", "RTCast RTCCodecAOM RTCCodecVPX RTCCodecX264 RTCIsolation RTCMedia RTCPrimitives"),
+    benchmark("PictureBenchmark", "RTCCapture RTCCodecVPX RTCConvert RTCMedia RTCPage RTCPrimitives"),
   ]
 }
-
-// Any test may declare the features that it proves.
-for target in package.targets where target.type == .test { target.dependencies.append("FeatureKit") }

@@ -9,7 +9,7 @@ let screen = X11Capturer(options: X11CaptureOptions(display: nil, target: .scree
 // 2. A broadcast of it.
 let peers = try PeerLoop()
 let broadcast = Broadcast(screen, peers: peers)
-// 3. A door for viewers.
+// 3. An endpoint for viewers.
 let server = try await SignalingServer.start(
   SignalingServerConfiguration(), sessions: broadcast.whep, logger: Logger(label: "cast"))
 // 4. Go.

@@ -70,7 +70,7 @@ final class PulseCapture {
       let connection = try PulseConnection(server: server, wakeDescriptor: thread.descriptor)
       try connection.connect(until: deadline) { !thread.isStopped }
       connection.watchDevices()
-      connection.hasDeviceNews = true
+      connection.hasDeviceChanges = true
       while !thread.isStopped {
         if case .failed(let error) = connection.state { throw error }
         try step(connection)
@@ -103,8 +103,8 @@ final class PulseCapture {
         retries.schedule()
       }
     }
-    if retries.takeDue() { connection.hasDeviceNews = true }
-    if let inventory = connection.takeNews() { try follow(inventory, connection) }
+    if retries.takeDue() { connection.hasDeviceChanges = true }
+    if let inventory = connection.takeChangedInventory() { try follow(inventory, connection) }
   }
 
   /// Sees that the stream is at the device it should be at.

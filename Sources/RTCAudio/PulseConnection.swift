@@ -13,7 +13,7 @@ final class PulseConnection {
 
   private(set) var state = State.connecting
   /// Devices came or went, or another is the default, since this was last set to false.
-  var hasDeviceNews = false
+  var hasDeviceChanges = false
   private let loop: OpaquePointer
   fileprivate(set) var context: OpaquePointer
   private let server: String?
@@ -83,7 +83,7 @@ final class PulseConnection {
     }
   }
 
-  /// From here on `hasDeviceNews` is set.
+  /// From here on `hasDeviceChanges` is set.
   /// - Parameter streams: also when a program begins or ends to play.
   func watchDevices(andStreams streams: Bool = false) {
     pa_context_set_subscribe_callback(context, devicesChanged, Unmanaged.passUnretained(self).toOpaque())
@@ -108,10 +108,10 @@ final class PulseConnection {
   }
 
   /// The devices after a change, once.
-  func takeNews() -> PulseInventory? {
-    if hasDeviceNews, requestInventory() { hasDeviceNews = false }
-    // News that came after the question make the answer an old one.
-    guard let inventory = takeInventory(), !hasDeviceNews else { return nil }
+  func takeChangedInventory() -> PulseInventory? {
+    if hasDeviceChanges, requestInventory() { hasDeviceChanges = false }
+    // A change after the question makes the answer an old one.
+    guard let inventory = takeInventory(), !hasDeviceChanges else { return nil }
     return inventory
   }
 
@@ -139,7 +139,7 @@ final class PulseConnection {
   fileprivate func noteDeviceEvent(_ event: UInt32) {
     let isServer = event & PA_SUBSCRIPTION_EVENT_FACILITY_MASK.rawValue == PA_SUBSCRIPTION_EVENT_SERVER.rawValue
     let isChange = event & PA_SUBSCRIPTION_EVENT_TYPE_MASK.rawValue == PA_SUBSCRIPTION_EVENT_CHANGE.rawValue
-    if isServer || !isChange { hasDeviceNews = true }
+    if isServer || !isChange { hasDeviceChanges = true }
   }
 
   fileprivate func note(_ server: pa_server_info?) {

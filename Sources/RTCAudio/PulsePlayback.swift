@@ -95,13 +95,13 @@ final class PulsePlayback {
     case PA_STREAM_READY:
       state = .running
       asked = MonotonicClock.now()
-      connection.hasDeviceNews = true
+      connection.hasDeviceChanges = true
     case PA_STREAM_FAILED, PA_STREAM_TERMINATED: state = .ended(connection.lastError)
     default: break
     }
   }
 
-  fileprivate func noteMove() { connection.hasDeviceNews = true }
+  fileprivate func noteMove() { connection.hasDeviceChanges = true }
 
   /// The server had nothing to play for a moment. When that keeps happening, more is held.
   fileprivate func noteGap() {

@@ -27,7 +27,7 @@ final class PulsePlayout {
   private var standing = Standing.starting
   private var retries = PulseRetries()
   private var playback: PulsePlayback?
-  private var unheard = UnheardClock()
+  private var unheard = SilentPlayoutClock()
   private var defaultSink: String?
 
   init(
@@ -65,7 +65,7 @@ final class PulsePlayout {
       try connection.connect(
         until: MonotonicClock.now() + Self.connectLimit, while: { !thread.isStopped }, nextLook: passUnheard)
       connection.watchDevices()
-      connection.hasDeviceNews = true
+      connection.hasDeviceChanges = true
       while !thread.isStopped {
         if case .failed(let error) = connection.state { throw error }
         try step(connection)
@@ -97,8 +97,8 @@ final class PulsePlayout {
       wait(
         "Received sound is not played for now: the sound server refuses a stream (\(error.words)). rtcast tries again.")
     }
-    if retries.takeDue() { connection.hasDeviceNews = true }
-    if let inventory = connection.takeNews() { try follow(inventory, connection) }
+    if retries.takeDue() { connection.hasDeviceChanges = true }
+    if let inventory = connection.takeChangedInventory() { try follow(inventory, connection) }
   }
 
   /// Sees that the stream is at the output it should be at.
@@ -159,7 +159,7 @@ final class PulsePlayout {
 }
 
 /// Counts the sound that passes while no device asks for it, in steps of 10 ms.
-package struct UnheardClock {
+package struct SilentPlayoutClock {
   private static let step = TimeDelta.milliseconds(10)
   private static let samplesPerStep = 480
   /// More at once is left out: the thread stood still.

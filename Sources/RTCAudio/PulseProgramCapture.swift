@@ -55,12 +55,12 @@ final class PulseProgramCapture {
       let connection = try PulseConnection(server: server, wakeDescriptor: thread.descriptor)
       try connection.connect(until: deadline) { !thread.isStopped }
       connection.watchDevices(andStreams: true)
-      connection.hasDeviceNews = true
+      connection.hasDeviceChanges = true
       while !thread.isStopped {
         if case .failed(let error) = connection.state { throw error }
         dropEnded()
-        if retries.takeDue() { connection.hasDeviceNews = true }
-        if let inventory = connection.takeNews() { follow(inventory, connection) }
+        if retries.takeDue() { connection.hasDeviceChanges = true }
+        if let inventory = connection.takeChangedInventory() { follow(inventory, connection) }
         if !isStarted, MonotonicClock.now() >= deadline { throw .timeout(server) }
         if thread.isStopped { break }
         connection.pump(until: isStarted ? retries.due : min(deadline, retries.due ?? deadline))

@@ -83,7 +83,7 @@ final class PulseRecording {
 
   fileprivate func noteMove() {
     hasMoved = true
-    connection.hasDeviceNews = true
+    connection.hasDeviceChanges = true
   }
 
   fileprivate func read() {

@@ -1,11 +1,11 @@
 package import RTCMedia
 package import RTCNet
 
-/// The runs of a screen capturer, one after the other, each a capture loop on a thread of its own; and the wishes for the
-/// pointer, which hold for all of them. Any thread may call it.
+/// The runs of a screen capturer, one after the other, each a capture loop on a thread of its own; and the settings of
+/// the pointer, which hold for all of them. Any thread may call it.
 package final class ScreenRuns: Sendable {
-  /// The wishes for the pointer at present, which a loop reads when it is woken.
-  package let cursor = CursorWishes()
+  /// The present settings of the pointer, which a loop reads when it is woken.
+  package let cursor = CursorSettings()
   /// The part of the screen that the newest frames show.
   package let placement = PlacementReport()
   private let thread = WorkerThread()

@@ -12,7 +12,7 @@ public final class CameraCapturer: EncodedVideoCapturer {
   private let camera: String?
   private let options: CameraRun.Options
   private let thread = WorkerThread()
-  private let wishes = CameraWishes()
+  private let requests = CameraRequests()
 
   /// The default size to ask of a camera.
   public static let usualSize = PixelSize(width: 1280, height: 720)
@@ -38,10 +38,10 @@ public final class CameraCapturer: EncodedVideoCapturer {
 
   /// Opens the camera on a thread of its own, on which the consumer gets its mode or an error. Any thread.
   public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
-    let (camera, options, wishes) = (camera, options, wishes)
+    let (camera, options, requests) = (camera, options, requests)
     do throws(CaptureError) {
       try thread.startCapture(name: "rtc-camera") { run in
-        var capture = CameraRun(options, wishes, consumer, run)
+        var capture = CameraRun(options, requests, consumer, run)
         capture.capture(camera, format)
       }
     } catch {
@@ -55,21 +55,21 @@ public final class CameraCapturer: EncodedVideoCapturer {
   // MARK: - H.264
 
   /// The format of the camera's own H.264; nil while it delivers anything else, or H.264 that browsers do not accept.
-  public var encodedFormat: EncodedVideoFormat? { wishes.state.withLock { $0.format } }
+  public var encodedFormat: EncodedVideoFormat? { requests.state.withLock { $0.format } }
 
   /// From now on hands encoded pictures to `consumer`, beginning with the next key frame; nil ends that.
   public func setPassthrough(to consumer: (any EncodedVideoConsumer)?) {
-    wishes.state.withLock { ($0.consumer, $0.consumerAwaitsKeyFrame) = (consumer, true) }
+    requests.state.withLock { ($0.consumer, $0.consumerAwaitsKeyFrame) = (consumer, true) }
   }
 
   /// Says whether decoded pictures are wanted; they are at first.
   public func setDecoding(_ isWanted: Bool) {
-    wishes.state.withLock { $0.isDecodingWanted = isWanted }
+    requests.state.withLock { $0.isDecodingWanted = isWanted }
     thread.wake()
   }
 
   /// How long until the next key frame is due, by the last two; nil when that is not known.
   public func timeToNextKeyFrame() -> TimeDelta? {
-    wishes.state.withLock { $0.keyFrames.timeToNext(MonotonicClock.now()) }
+    requests.state.withLock { $0.keyFrames.timeToNext(MonotonicClock.now()) }
   }
 }

@@ -40,7 +40,7 @@ package struct CameraMode: Hashable, Sendable {
     (self.encoding, self.size, self.rate) = (encoding, size, rate)
   }
 
-  /// The mode for a wish: nearest in size, then fast enough or fastest, then cheapest to take. Nil of none.
+  /// The mode for a request: nearest in size, then fast enough or fastest, then cheapest to take. Nil of none.
   /// - Parameter prefersH264: H.264 counts as the cheapest when true, as the dearest when false; nil: in its place.
   package static func best(
     of modes: [CameraMode], size: PixelSize, rate: Double, prefersH264: Bool? = nil
@@ -48,7 +48,7 @@ package struct CameraMode: Hashable, Sendable {
     ranked(modes, size: size, rate: rate, prefersH264: prefersH264).first
   }
 
-  /// All modes, the best for a wish first; see `best`.
+  /// All modes, the best for a request first; see `best`.
   package static func ranked(
     _ modes: [CameraMode], size: PixelSize, rate: Double, prefersH264: Bool? = nil
   ) -> [CameraMode] {

@@ -4,7 +4,7 @@ package import RTCPrimitives
 import Synchronization
 
 /// The requests of a camera's users to its thread, and the thread's results.
-final class CameraWishes: Sendable {
+final class CameraRequests: Sendable {
   struct State {
     /// The format for passing through; nil while pictures are only decoded.
     var format: EncodedVideoFormat?
@@ -38,7 +38,7 @@ struct CameraRun {
   }
 
   private let options: Options
-  private let wishes: CameraWishes
+  private let requests: CameraRequests
   private let consumer: any VideoConsumer
   private let run: WorkerRun
   /// Whether the consumer was told that the camera runs.
@@ -57,9 +57,9 @@ struct CameraRun {
   /// How long to wait for the first picture, which shows the kind of H.264; without it, pictures are decoded.
   private static let patience = TimeDelta.seconds(2)
 
-  init(_ options: Options, _ wishes: CameraWishes, _ consumer: any VideoConsumer, _ run: WorkerRun) {
+  init(_ options: Options, _ requests: CameraRequests, _ consumer: any VideoConsumer, _ run: WorkerRun) {
     self.options = options
-    self.wishes = wishes
+    self.requests = requests
     self.consumer = consumer
     self.run = run
   }
@@ -71,7 +71,7 @@ struct CameraRun {
 
   /// Opens the camera and delivers pictures until stopped, or until the camera is gone.
   mutating func capture(_ camera: String?, _ wanted: VideoFormat) {
-    wishes.state.withLock { $0 = CameraWishes.State() }
+    requests.state.withLock { $0 = CameraRequests.State() }
     let stream: CameraStream
     do throws(CaptureError) {
       stream = try open(camera, wanted)
@@ -175,11 +175,11 @@ struct CameraRun {
     }
     guard !run.isStopped else { return }
     let format = pictures.format
-    wishes.state.withLock { $0.format = format.flatMap { canPass($0, stream, wanted) ? $0 : nil } }
+    requests.state.withLock { $0.format = format.flatMap { canPass($0, stream, wanted) ? $0 : nil } }
     start(stream, wanted)
     for picture in first { pass(picture) }
     while !run.isStopped {
-      if !pictures.isDue(isWanted: wishes.isDecodingWanted) { run.wait(until: nil) }
+      if !pictures.isDue(isWanted: requests.isDecodingWanted) { run.wait(until: nil) }
       guard !run.isStopped else { return }
       for picture in try take(stream, &pictures) { pass(picture, refusal: pictures.refusal) }
       try decode(&pictures, wanted)
@@ -217,7 +217,7 @@ struct CameraRun {
   }
 
   private mutating func pass(_ picture: CameraH264.Picture, refusal: String? = nil) {
-    guard let consumer = wishes.consumer(of: picture) else { return }
+    guard let consumer = requests.consumer(of: picture) else { return }
     if let refusal { return consumer.passthroughDidEnd(refusal) }
     consumer.consume(
       EncodedFrame(
@@ -228,7 +228,7 @@ struct CameraRun {
   }
 
   private mutating func decode(_ pictures: inout CameraH264, _ wanted: VideoFormat) throws(End) {
-    let isWanted = wishes.isDecodingWanted
+    let isWanted = requests.isDecodingWanted
     guard pictures.isDue(isWanted: isWanted) else { return }
     switch pictures.decode(isWanted: isWanted) {
     case .hidden: undecodable = 0

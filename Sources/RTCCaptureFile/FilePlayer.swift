@@ -164,7 +164,7 @@ public final class FilePlayer: Sendable {
   public var notices: [String] { core.info.notices }
 
   /// Pictures that had to be copied because of their format.
-  public var convertedPictures: Int { core.ledger.converted }
+  public var convertedPictures: Int { core.counters.converted }
   /// Pictures that came too late to be shown, decoded or left out before that. They grow where this machine cannot decode
   /// the file as fast as it plays, or where the pictures' consumer takes too long.
   public var droppedPictures: Int { core.monitor.read { state, _ in state.droppedPictures } }
@@ -172,7 +172,7 @@ public final class FilePlayer: Sendable {
   /// for ten.
   public var lateness: TimeDelta { core.monitor.read { state, _ in state.lateness } }
   /// The number of pictures that consumers still hold, for tests.
-  package var outstandingPictures: Int { core.ledger.outstanding }
+  package var outstandingPictures: Int { core.counters.outstanding }
 
   private func seek(_ target: (TimeDelta) -> TimeDelta) async {
     let length = duration

@@ -61,12 +61,12 @@ final class PortalCaptureLoop {
   }
 
   static func run(
-    _ options: PortalCaptureOptions, rate: Double, _ consumer: any VideoConsumer, _ wishes: CursorWishes,
+    _ options: PortalCaptureOptions, rate: Double, _ consumer: any VideoConsumer, _ cursorSettings: CursorSettings,
     _ run: WorkerRun, _ notice: @escaping (String) -> Void
   ) {
     let loop: PortalCaptureLoop
     do throws(CaptureError) {
-      loop = try PortalCaptureLoop(options, rate: rate, consumer, wishes, run)
+      loop = try PortalCaptureLoop(options, rate: rate, consumer, cursorSettings, run)
     } catch {
       run.noteEnded()
       return consumer.captureDidStart(.failure(error))
@@ -83,7 +83,7 @@ final class PortalCaptureLoop {
   }
 
   private init(
-    _ options: PortalCaptureOptions, rate: Double, _ consumer: any VideoConsumer, _ wishes: CursorWishes,
+    _ options: PortalCaptureOptions, rate: Double, _ consumer: any VideoConsumer, _ cursorSettings: CursorSettings,
     _ run: WorkerRun
   ) throws(CaptureError) {
     guard rate > 0, rate <= 1000 else {
@@ -94,7 +94,7 @@ final class PortalCaptureLoop {
     // The desktop hands over whole pictures.
     (settings.settleQuiet, settings.settleLimit) = (.zero, .zero)
     clock = FrameClock(settings)
-    cursor = StreamCursor(wishes)
+    cursor = StreamCursor(cursorSettings)
     bus = try DesktopBus()
     poller = try Self.poller(of: bus, run)
     session = try CastSession(bus, options)
@@ -126,7 +126,7 @@ final class PortalCaptureLoop {
       }
       let now = MonotonicClock.now()
       giveBack()
-      followWishes(now)
+      applyCursorSettings(now)
       if let due = clock.nextGrab, due <= now, deliver(now) { continue }
       if hasStarted { announcement.announce(clock.nextGrab, to: consumer, now: now) }
       run.wait(until: nextDeadline(now))
@@ -337,7 +337,7 @@ final class PortalCaptureLoop {
     }
   }
 
-  private func followWishes(_ now: Timestamp) {
+  private func applyCursorSettings(_ now: Timestamp) {
     guard cursor.isTold else { return }
     cursor.tell()
     guard cursor.drawsCursor != wasDrawn else { return }

@@ -4,8 +4,8 @@ import RTCPrimitives
 
 /// The pointer as the stream tells of it, and what is reported of it.
 struct StreamCursor {
-  private let wishes: CursorWishes
-  private var teller: CursorTeller?
+  private let settings: CursorSettings
+  private var reporter: CursorReporter?
   private(set) var image: CursorImage?
   private var imageNumber = 0
   /// In pixels of the picture; nil while it is not in the stream.
@@ -14,10 +14,10 @@ struct StreamCursor {
   var isTold = false
   private var drawing: CursorDrawing?
 
-  init(_ wishes: CursorWishes) { self.wishes = wishes }
+  init(_ settings: CursorSettings) { self.settings = settings }
 
   /// Whether the next frame is to show the pointer.
-  var drawsCursor: Bool { wishes.now.drawsCursor }
+  var drawsCursor: Bool { settings.now.drawsCursor }
 
   mutating func take(_ newImage: CursorImage) {
     image = newImage
@@ -48,13 +48,13 @@ struct StreamCursor {
 
   /// Tells the consumer what it does not know yet.
   mutating func tell() {
-    let consumer = wishes.now.consumer
-    if consumer !== teller?.consumer { teller = consumer.map { CursorTeller($0) } }
+    let consumer = settings.now.consumer
+    if consumer !== reporter?.consumer { reporter = consumer.map { CursorReporter($0) } }
     guard let drawing else { return }
-    teller?.tell(drawing)
-    if let image { teller?.tell(image, number: imageNumber) }
+    reporter?.tell(drawing)
+    if let image { reporter?.tell(image, number: imageNumber) }
     guard !drawing.isDrawn else { return }
     let shown = covered(of: drawing.pictureSize) == nil ? nil : position
-    teller?.tell(position: shown)
+    reporter?.tell(position: shown)
   }
 }

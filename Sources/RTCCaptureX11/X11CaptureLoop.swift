@@ -26,7 +26,7 @@ final class X11CaptureLoop {
   private let connection: X11Connection
   private let consumer: any VideoConsumer
   private let stall: StallReport
-  private let wishes: CursorWishes
+  private let cursorSettings: CursorSettings
   private let placement: PlacementReport
   private let run: WorkerRun
   private let notice: (String) -> Void
@@ -52,7 +52,7 @@ final class X11CaptureLoop {
   private var bareSince: Timestamp?
   /// Whether the next frame shows the pointer.
   private var drawsCursor = true
-  private var teller: CursorTeller?
+  private var reporter: CursorReporter?
   /// The time at which the pointer's position is reported.
   private var tellAt: Timestamp?
   private var lastTold = Timestamp.zero
@@ -83,7 +83,7 @@ final class X11CaptureLoop {
   }
 
   static func run(
-    _ options: X11CaptureOptions, rate: Double, _ consumer: any VideoConsumer, _ wishes: CursorWishes,
+    _ options: X11CaptureOptions, rate: Double, _ consumer: any VideoConsumer, _ cursorSettings: CursorSettings,
     _ placement: PlacementReport, _ run: WorkerRun, _ notice: @escaping (String) -> Void
   ) {
     defer { placement.set(nil) }
@@ -92,7 +92,8 @@ final class X11CaptureLoop {
     let loop: X11CaptureLoop
     do throws(CaptureError) {
       let connection = try connect(options, stall, run)
-      loop = try X11CaptureLoop(options, connection, rate: rate, consumer, stall, wishes, placement, run, notice)
+      loop = try X11CaptureLoop(
+        options, connection, rate: rate, consumer, stall, cursorSettings, placement, run, notice)
     } catch {
       run.noteEnded()
       return consumer.captureDidStart(.failure(error))
@@ -118,7 +119,7 @@ final class X11CaptureLoop {
 
   private init(
     _ options: X11CaptureOptions, _ connection: X11Connection, rate: Double, _ consumer: any VideoConsumer,
-    _ stall: StallReport, _ wishes: CursorWishes, _ placement: PlacementReport, _ run: WorkerRun,
+    _ stall: StallReport, _ cursorSettings: CursorSettings, _ placement: PlacementReport, _ run: WorkerRun,
     _ notice: @escaping (String) -> Void
   ) throws(CaptureError) {
     guard rate > 0, rate <= 1000 else {
@@ -126,7 +127,7 @@ final class X11CaptureLoop {
     }
     let extensions = connection.extensions
     (self.options, self.connection, self.notice) = (options, connection, notice)
-    (self.consumer, self.stall, self.wishes, self.run) = (consumer, stall, wishes, run)
+    (self.consumer, self.stall, self.cursorSettings, self.run) = (consumer, stall, cursorSettings, run)
     self.placement = placement
     interval = .seconds(1 / rate)
     clock = FrameClock(.init(framesPerSecond: rate))
@@ -195,7 +196,7 @@ final class X11CaptureLoop {
       if connection.isBroken { return .lost("The X display \(connection.displayName) went away.") }
       if needsResolving, let end = resolveAgain() { return end }
       let now = MonotonicClock.now()
-      followWishes(now)
+      applyCursorSettings(now)
       look(now)
       if let time = tellAt, time <= now { lookAtPointer(now) }
       if let time = reportHidingAt, time <= now { reportHiding() }
@@ -298,18 +299,18 @@ final class X11CaptureLoop {
   // MARK: Telling of the pointer
 
   /// Whether the pointer's position is reported instead of being drawn.
-  private var tellsPointer: Bool { teller != nil && drawing?.isDrawn == false }
+  private var tellsPointer: Bool { reporter != nil && drawing?.isDrawn == false }
 
-  /// Applies the present wishes for the pointer. The next frame changes accordingly.
-  private func followWishes(_ now: Timestamp) {
+  /// Applies the present settings of the pointer. The next frame changes accordingly.
+  private func applyCursorSettings(_ now: Timestamp) {
     guard cursor != nil else { return }
-    let wish = wishes.now
-    if wish.consumer !== teller?.consumer {
-      teller = wish.consumer.map { CursorTeller($0) }
+    let settings = cursorSettings.now
+    if settings.consumer !== reporter?.consumer {
+      reporter = settings.consumer.map { CursorReporter($0) }
       tell()
     }
-    guard wish.drawsCursor != drawsCursor else { return }
-    drawsCursor = wish.drawsCursor
+    guard settings.drawsCursor != drawsCursor else { return }
+    drawsCursor = settings.drawsCursor
     clock.noteChange(at: now, isPeriodic: false)
   }
 
@@ -332,10 +333,10 @@ final class X11CaptureLoop {
   /// Tells what the consumer does not know yet.
   private func tell() {
     guard let cursor, let drawing else { return }
-    teller?.tell(drawing)
-    if let (image, number) = cursor.look { teller?.tell(image, number: number) }
+    reporter?.tell(drawing)
+    if let (image, number) = cursor.look { reporter?.tell(image, number: number) }
     guard !drawing.isDrawn else { return }
-    teller?.tell(position: pointerInPicture == nil || isHidden ? nil : cursor.hotSpot)
+    reporter?.tell(position: pointerInPicture == nil || isHidden ? nil : cursor.hotSpot)
   }
 
   private var isHidden: Bool { if case .hidden = target { true } else { false } }

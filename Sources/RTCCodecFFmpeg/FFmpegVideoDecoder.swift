@@ -10,7 +10,7 @@ package final class FFmpegVideoDecoder: VideoDecoder {
   /// The colour space of the last picture's samples; nil when the bitstream does not say, then BT.601 is assumed.
   package private(set) var colorSpace: ColorSpace?
   private let context: UnsafeMutablePointer<AVCodecContext>
-  private let maker = PictureMaker(ledger: PictureLedger())
+  private let maker = PictureMaker(counters: PictureCounters())
   private var isInStep = false
   /// The memory of the pictures. It outlives the context.
   private let store: FrameStore?

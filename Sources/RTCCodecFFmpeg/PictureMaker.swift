@@ -3,7 +3,7 @@ package import RTCMedia
 internal import Synchronization
 
 /// How many pictures of a player are out, and how many were copied on their way.
-package final class PictureLedger: Sendable {
+package final class PictureCounters: Sendable {
   private let outstandingCount = Atomic(0)
   private let convertedCount = Atomic(0)
 
@@ -25,16 +25,16 @@ package final class PictureLedger: Sendable {
 /// Makes pictures to hand over of decoded frames: by reference where the format is one of ours, else converted. Used by
 /// one thread.
 package final class PictureMaker {
-  private let ledger: PictureLedger
+  private let counters: PictureCounters
   private let pool: PicturePool
   private var converter: PictureConverter?
 
   /// - Parameters:
-  ///   - ledger: counts the pictures.
+  ///   - counters: count the pictures.
   ///   - memory: where converted pictures are put.
-  package init(ledger: PictureLedger, memory: any DecoderMemory = OwnDecoderMemory()) {
-    self.ledger = ledger
-    pool = PicturePool(ledger: ledger, memory: memory)
+  package init(counters: PictureCounters, memory: any DecoderMemory = OwnDecoderMemory()) {
+    self.counters = counters
+    pool = PicturePool(counters: counters, memory: memory)
   }
 
   /// Takes over `frame`. Nil when it is of no use.
@@ -65,7 +65,7 @@ package final class PictureMaker {
     else {
       return nil
     }
-    ledger.noteConversions()
+    counters.noteConversions()
     return (buffer, target == .bgra ? .sRGB : color.delivered)
   }
 
@@ -85,12 +85,12 @@ package final class PictureMaker {
     // The frame holds a reference on each plane's memory, so the memory stays; libavcodec writes only into buffers that
     // nobody else refers to, so it does not change either. The release frees the frame, and it alone does.
     let address = UInt(bitPattern: frame)
-    ledger.noteLease()
-    let ledger = ledger
+    counters.noteLease()
+    let counters = counters
     return PixelBuffer(format: format, size: size, planes: planes) {
       var owned = UnsafeMutablePointer<AVFrame>(bitPattern: address)
       av_frame_free(&owned)
-      ledger.noteRelease()
+      counters.noteRelease()
     }
   }
 }

@@ -5,12 +5,12 @@ internal import Synchronization
 final class PicturePool: Sendable {
   /// As addresses, with their sizes. A consumer that keeps many pictures gets fresh memory; the pool stays small.
   private let free = Mutex<[(address: UInt, size: Int)]>([])
-  private let ledger: PictureLedger
+  private let counters: PictureCounters
   private let memory: any DecoderMemory
   private static let keptBlocks = 3
 
-  init(ledger: PictureLedger, memory: any DecoderMemory) {
-    self.ledger = ledger
+  init(counters: PictureCounters, memory: any DecoderMemory) {
+    self.counters = counters
     self.memory = memory
   }
 
@@ -38,12 +38,12 @@ final class PicturePool: Sendable {
       give(block, size)
       return nil
     }
-    ledger.noteLease()
+    counters.noteLease()
     let planes = offsets.map { (UnsafeRawPointer(base + $0.offset), $0.stride) }
     // The block is out of the pool until this release, which happens once: nobody writes to it meanwhile.
     return PixelBuffer(format: format, size: extent, planes: planes) { [self] in
       give(block, size)
-      ledger.noteRelease()
+      counters.noteRelease()
     }
   }
 

@@ -59,7 +59,7 @@ public import RTCPrimitives
     guard let context = unsafe SSL_CTX_new(DTLS_method()) else { throw .take() }
     unsafe copenssl_full_handshakes_only(context)
     unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
-    unsafe SSL_CTX_set_cert_verify_callback(context, judgePeerCertificate, nil)
+    unsafe SSL_CTX_set_cert_verify_callback(context, evaluatePeerCertificate, nil)
     let complete =
       unsafe copenssl_only_dtls12(context) == 1
       && SSL_CTX_set_cipher_list(context, cipherSuites) == 1

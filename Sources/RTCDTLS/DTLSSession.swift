@@ -217,7 +217,7 @@ import RTCPrimitives
 }
 
 /// Any certificate is good whose fingerprint was signalled (RFC 8827 §6.5); chains, names and dates say nothing here.
-func judgePeerCertificate(_ store: OpaquePointer?, _: UnsafeMutableRawPointer?) -> CInt {
+func evaluatePeerCertificate(_ store: OpaquePointer?, _: UnsafeMutableRawPointer?) -> CInt {
   let ssl = unsafe OpaquePointer(X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()))
   let session = unsafe Unmanaged<DTLSSession>.fromOpaque(SSL_get_ex_data(ssl, 0)).takeUnretainedValue()
   let accepted = unsafe session.accepts(X509_STORE_CTX_get0_cert(store))

@@ -115,7 +115,7 @@ package struct DTLSTransport: ~Copyable {
   private mutating func advance(_ now: Timestamp, _ route: Route, _ batch: inout DatagramBatch) -> [DTLSEvent] {
     var events: [DTLSEvent] = []
     if case .handshaking = state { shakeHands(&events) }
-    if case .awaitingFingerprints = state { judgePeer(&events) }
+    if case .awaitingFingerprints = state { evaluatePeer(&events) }
     readMessages(&events)
     finishStep(now, route, &batch)
     return events
@@ -130,7 +130,7 @@ package struct DTLSTransport: ~Copyable {
     }
   }
 
-  private mutating func judgePeer(_ events: inout [DTLSEvent]) {
+  private mutating func evaluatePeer(_ events: inout [DTLSEvent]) {
     guard session.expectedFingerprints != nil else { return }
     guard session.acceptsPeer else { return refuse(.fingerprintMismatch, &events) }
     guard let keys = srtpKeys() else { return refuse(.noCommonSRTPProfile, &events) }

@@ -25,7 +25,7 @@ struct Checklist {
   private var nextID = 0
   private let limit: Int
   private let reserveLimit: Int
-  private var turns = CheckTurns()
+  private var scheduler = CheckScheduler()
   /// The last check was a triggered one: the next is an ordinary one, if there is any.
   private var hasJustTriggered = false
   /// The maximum number of peer-reflexive candidates of one IP address that are tried at a time from one base. A NAT
@@ -185,10 +185,10 @@ struct Checklist {
   }
 
   private func nextOrdinary(above floor: UInt64?) -> Choice? {
-    var best: (choice: Choice, turn: CheckTurns.Turn)?
+    var best: (choice: Choice, turn: CheckScheduler.Turn)?
     func consider(_ pair: CandidatePair, _ choice: Choice) {
       if let floor, pair.priority <= floor { return }
-      let turn = turns.turn(of: pair)
+      let turn = scheduler.turn(of: pair)
       if best.map({ turn < $0.turn }) ?? true { best = (choice, turn) }
     }
     for (index, pair) in pairs.enumerated() where pair.state == .waiting && !triggered.contains(pair.id) {
@@ -214,7 +214,7 @@ struct Checklist {
       let tried = pairs.indices.filter { pairs[$0].state == .inProgress && pairs[$0].nomination == .none }
       guard let oldest = tried.min(by: { pairs[$0].checkedAt < pairs[$1].checkedAt }) else { return nil }
       let old = removePair(oldest)
-      if old.requestsSent < CheckTurns.mostTries { keep(old) }
+      if old.requestsSent < CheckScheduler.mostTries { keep(old) }
     }
     return place(pair)
   }
@@ -226,7 +226,7 @@ struct Checklist {
     triggered.removeAll { $0 == id }
     if pairs[index].state != .succeeded { pairs[index].state = .inProgress }
     pairs[index].checkedAt = now
-    turns.take(pairs[index])
+    scheduler.take(pairs[index])
   }
 
   mutating func succeed(_ index: Int) {

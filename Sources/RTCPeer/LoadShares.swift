@@ -138,7 +138,7 @@ package struct LoadShares<Session: LoadBearer> {
     var ending: [Session] = []
     for (session, cost) in zip(noted, costs) {
       let isAbove = cost > max(shares.contended, Self.floor * capacity.seconds)
-      if judge(session, cost, isAbove: isAbove, median: shares.median) { ending.append(session) }
+      if evaluate(session, cost, isAbove: isAbove, median: shares.median) { ending.append(session) }
       session.load.allowance = .seconds(max(shares.served, Self.floor * capacity.seconds))
       (session.load.spent, session.load.handled, session.load.dropped) = (.zero, 0, 0)
       session.load.isNoted = session.load.standing != .usual
@@ -191,7 +191,7 @@ package struct LoadShares<Session: LoadBearer> {
   }
 
   /// - Returns: whether the session is to be ended.
-  private func judge(_ session: Session, _ cost: Double, isAbove: Bool, median: Double) -> Bool {
+  private func evaluate(_ session: Session, _ cost: Double, isAbove: Bool, median: Double) -> Bool {
     switch session.load.standing {
     case .usual: if isAbove { session.load.standing = .watched }
     case .watched:

@@ -181,7 +181,7 @@ public final class OutgoingVideoTrack: DeadlineHolder, @unchecked Sendable {
 
   func deadlineReached(_ now: Timestamp) {
     router.deadlineReached(now)
-    for wish in router.takeDueWishes() { ask(for: wish.viewer, wish.rendition) }
+    for request in router.takeDueRequests() { ask(for: request.viewer, request.rendition) }
     announceDemand(now)
   }
 

@@ -16,7 +16,7 @@ final class PeerTable: LoopHandler {
   private var lastTransactionTag = UInt32.random(in: .min ... .max)
   private var routes = RouteTable<PeerSlot>()
   /// Limits the checks to remote peers that have not answered any.
-  private var uncalled = UncalledChecks()
+  private var checkLimiter = UnsolicitedCheckLimiter()
   /// The loop's only outbox: every step of every peer appends to it; `endOfBatch` sends it.
   private var outbox = Outbox()
   private var deadlines = DeadlineHeap<PeerSlot>()
@@ -294,10 +294,10 @@ final class PeerTable: LoopHandler {
       let ip = claim.route.remote.ip
       routes.claim(RemoteEnd(claim.route), for: slot, isProved: claim.isProved)
       if claim.isProved {
-        uncalled.answered(ip)
+        checkLimiter.answered(ip)
         if slot.answeredFrom.count < PeerLimits.provedAddresses { slot.answeredFrom.insert(ip) }
       } else {
-        uncalled.received(from: ip, now: MonotonicClock.now())
+        checkLimiter.received(from: ip, now: MonotonicClock.now())
       }
     }
     outbox.claims.removeAll(keepingCapacity: true)
@@ -317,19 +317,19 @@ final class PeerTable: LoopHandler {
       routes.note(writer: slot, to: remote)
     }
     for index in first..<outbox.datagrams.count where !hasStrangers {
-      hasStrangers = isUncalled(outbox.datagrams.entries[index], slot)
+      hasStrangers = isUnsolicited(outbox.datagrams.entries[index], slot)
     }
     guard hasStrangers else { return }
     let now = MonotonicClock.now()
     outbox.datagrams.remove(from: first) { _, entry in
-      guard isUncalled(entry, slot), !uncalled.maySend(to: entry.route.remote.ip, now: now) else { return false }
+      guard isUnsolicited(entry, slot), !checkLimiter.maySend(to: entry.route.remote.ip, now: now) else { return false }
       refusals.count(.check)
       return true
     }
   }
 
   /// Whether the datagram is a check to an address from which the slot's peer has not answered any.
-  private func isUncalled(_ datagram: DatagramBatch.Entry, _ slot: PeerSlot) -> Bool {
+  private func isUnsolicited(_ datagram: DatagramBatch.Entry, _ slot: PeerSlot) -> Bool {
     datagram.content == .check && !slot.answeredFrom.contains(datagram.route.remote.ip)
       && own[datagram.route.remote] == nil
   }

@@ -85,13 +85,13 @@ public enum PeerLimits {
   /// Addresses to which a session has written and that the loop remembers, to report the system's send errors.
   public static let addressesWritten = 64
   /// Checks that all sessions of the process may send to one IP address, beyond the number of datagrams from it, within
-  /// `uncalledWindow`, while it answers none. A peer's machine gets some dozen checks of a session before its own
-  /// arrive; a peer that names a victim's address causes 4 kbit/s.
-  public static let uncalledChecks = 50
+  /// `unsolicitedCheckWindow`, while it answers none. A peer's machine gets some dozen checks of a session before its
+  /// own arrive; a peer that names a victim's address causes 4 kbit/s.
+  public static let unsolicitedChecks = 50
   /// Checks to all addresses that have not answered.
-  public static let uncalledChecksInAll = 2_000
+  public static let unsolicitedChecksInAll = 2_000
   /// The time in which those are counted.
-  public static let uncalledWindow = TimeDelta.seconds(10)
+  public static let unsolicitedCheckWindow = TimeDelta.seconds(10)
   /// The number of IP addresses counted for that; beyond it, further addresses get no checks until the window is over.
   public static let watchedAddresses = 4_096
 

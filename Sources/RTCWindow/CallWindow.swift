@@ -66,7 +66,9 @@ public final class CallWindow: Sendable {
     try WindowThread.take()
     let (events, feed) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(64))
     let opened: Result<Void, WindowError> = await withCheckedContinuation { continuation in
-      WindowThread.start(board, feed, WindowWish(size: size, drawing: drawing)) { continuation.resume(returning: $0) }
+      WindowThread.start(board, feed, WindowOptions(size: size, drawing: drawing)) {
+        continuation.resume(returning: $0)
+      }
     }
     try opened.get()
     return CallWindow(board: board, events: events)
@@ -122,7 +124,7 @@ package enum Drawing: Sendable {
 }
 
 /// The options that the window was opened with.
-struct WindowWish: Sendable {
+struct WindowOptions: Sendable {
   var size: PixelSize?
   var drawing: Drawing
 }

@@ -14,7 +14,7 @@ final class WindowBoard: Sendable {
   }
 
   /// The changes since the thread's last read.
-  struct News {
+  struct Changes {
     var isClosing: Bool
     var videos: [Video]
     var preview: Preview
@@ -45,7 +45,7 @@ final class WindowBoard: Sendable {
     var phase = Phase.open
     var isClosing = false
     /// Whether the thread has been woken for changes.
-    var hasNews = false
+    var hasChanges = false
     var nextID = 0
     var videos: [Video] = []
     var preview = Preview.unchanged
@@ -53,15 +53,15 @@ final class WindowBoard: Sendable {
     var waiters: [CheckedContinuation<Void, Never>] = []
   }
 
-  /// Readable when there is news; for the window's thread to sleep on.
-  var descriptor: Int32 { news.descriptor }
-  private let news: WakeEvent
+  /// Readable when there are changes; for the window's thread to sleep on.
+  var descriptor: Int32 { wake.descriptor }
+  private let wake: WakeEvent
   private let state: Mutex<State>
   private let drawn = Atomic(0)
   private let uploaded = Mutex<[PictureUpload: Int]>([:])
 
   init(title: String) throws(SystemError) {
-    news = try WakeEvent()
+    wake = try WakeEvent()
     state = Mutex(State(caption: Caption(title: title)))
   }
 
@@ -129,9 +129,9 @@ final class WindowBoard: Sendable {
   private func update<R: Sendable>(_ body: (inout State) -> R) -> R {
     state.withLock { state in
       let result = body(&state)
-      if !state.hasNews {
-        state.hasNews = true
-        news.signal()
+      if !state.hasChanges {
+        state.hasChanges = true
+        wake.signal()
       }
       return result
     }
@@ -167,16 +167,16 @@ final class WindowBoard: Sendable {
   func note(_ upload: PictureUpload) { uploaded.withLock { $0[upload, default: 0] += 1 } }
 
   /// Takes the changes; nil if there are none.
-  func takeNews() -> News? {
+  func takeChanges() -> Changes? {
     state.withLock { state in
-      guard state.hasNews else { return nil }
-      state.hasNews = false
-      news.clear()
-      let news = News(
+      guard state.hasChanges else { return nil }
+      state.hasChanges = false
+      wake.clear()
+      let changes = Changes(
         isClosing: state.isClosing, videos: state.videos, preview: state.preview, caption: state.caption)
       for index in state.videos.indices { state.videos[index].newest = nil }
       state.preview = .unchanged
-      return news
+      return changes
     }
   }
 }

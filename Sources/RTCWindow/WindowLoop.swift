@@ -29,11 +29,11 @@ final class WindowLoop {
 
   /// With SDL connected to a display.
   init(
-    _ board: WindowBoard, _ feed: AsyncStream<CallWindow.Event>.Continuation, _ wish: WindowWish
+    _ board: WindowBoard, _ feed: AsyncStream<CallWindow.Event>.Continuation, _ options: WindowOptions
   ) throws(WindowError) {
     (self.board, self.feed) = (board, feed)
-    takesFirstSize = wish.size == nil
-    let size = wish.size ?? Self.firstSize
+    takesFirstSize = options.size == nil
+    let size = options.size ?? Self.firstSize
     let flags =
       SDL_WINDOW_HIDDEN.rawValue | SDL_WINDOW_RESIZABLE.rawValue | SDL_WINDOW_ALLOW_HIGHDPI.rawValue
     // Hidden at first, as making a renderer may recreate the window.
@@ -43,7 +43,7 @@ final class WindowLoop {
     self.window = window
     connection = csdl_descriptor(window)
     do throws(WindowError) {
-      painter = try Painter(window, wish.drawing)
+      painter = try Painter(window, options.drawing)
     } catch {
       SDL_DestroyWindow(window)
       throw error
@@ -87,23 +87,23 @@ final class WindowLoop {
     poll(&sources, 2, connection < 0 ? 20 : -1)
   }
 
-  // MARK: News from the other threads
+  // MARK: Changes by the other threads
 
   private func readBoard() {
-    guard let news = board.takeNews(), let painter else { return }
-    if news.isClosing { end = .some(nil) }
-    if news.videos.map(\.isScreen) != videos.map(\.isScreen) { needsDrawing = true }
-    if news.videos.map(\.id) != videos.map(\.id) {
-      painter.keep(news.videos.map(\.id))
-      unshowable = unshowable.filter { key in key == .preview || news.videos.contains { key == .remote($0.id) } }
+    guard let changes = board.takeChanges(), let painter else { return }
+    if changes.isClosing { end = .some(nil) }
+    if changes.videos.map(\.isScreen) != videos.map(\.isScreen) { needsDrawing = true }
+    if changes.videos.map(\.id) != videos.map(\.id) {
+      painter.keep(changes.videos.map(\.id))
+      unshowable = unshowable.filter { key in key == .preview || changes.videos.contains { key == .remote($0.id) } }
       needsDrawing = true
     }
-    for video in news.videos {
+    for video in changes.videos {
       guard let frame = video.newest else { continue }
       followFirst(frame)
       load(frame, .remote(video.id), name: video.name)
     }
-    switch news.preview {
+    switch changes.preview {
     case .unchanged: break
     case .frame(let frame): load(frame, .preview, name: "the camera")
     case .ended:
@@ -111,8 +111,8 @@ final class WindowLoop {
       needsDrawing = true
     }
     // Leases are not kept.
-    videos = news.videos.map { WindowBoard.Video(id: $0.id, name: $0.name, isScreen: $0.isScreen) }
-    write(news.caption)
+    videos = changes.videos.map { WindowBoard.Video(id: $0.id, name: $0.name, isScreen: $0.isScreen) }
+    write(changes.caption)
   }
 
   private func load(_ frame: VideoFrame, _ key: Painter.Key, name: String) {

@@ -32,30 +32,30 @@ enum WindowThread {
 
   /// - Parameter opened: called once, on the new thread, when the window is on the screen or cannot be.
   static func start(
-    _ board: WindowBoard, _ feed: AsyncStream<CallWindow.Event>.Continuation, _ wish: WindowWish,
+    _ board: WindowBoard, _ feed: AsyncStream<CallWindow.Event>.Continuation, _ options: WindowOptions,
     opened: @escaping @Sendable (Result<Void, WindowError>) -> Void
   ) {
-    let news = WindowNews(board, feed, opened)
+    let events = WindowEvents(board, feed, opened)
     do throws(SystemError) {
-      _ = try NamedThread(name: "rtc-window") { run(board, news, wish) }
+      _ = try NamedThread(name: "rtc-window") { run(board, events, options) }
     } catch {
       use.withLock { $0 = .free }
-      news.noteFailure(.refused(error.description))
+      events.noteFailure(.refused(error.description))
     }
   }
 
-  private static func run(_ board: WindowBoard, _ news: WindowNews, _ wish: WindowWish) {
+  private static func run(_ board: WindowBoard, _ events: WindowEvents, _ options: WindowOptions) {
     DisplayGuard.begin {
       use.withLock { $0 = .spent }
-      news.noteLost()
+      events.noteLost()
     }
     var failure: WindowError?
     var end: CallWindow.Event?
     do throws(WindowError) {
       try connect()
       defer { SDL_QuitSubSystem(SDL_INIT_VIDEO) }
-      let loop = try WindowLoop(board, news.feed, wish)
-      news.noteOpen()
+      let loop = try WindowLoop(board, events.feed, options)
+      events.noteOpen()
       end = loop.run()
     } catch {
       failure = error
@@ -64,7 +64,7 @@ enum WindowThread {
     // SDL's storage for threads that it did not create.
     SDL_TLSCleanup()
     use.withLock { $0 = .free }
-    if let failure { news.noteFailure(failure) } else { news.noteEnd(end) }
+    if let failure { events.noteFailure(failure) } else { events.noteEnd(end) }
   }
 
   /// Brings SDL's video up on this thread.
@@ -102,7 +102,7 @@ enum WindowThread {
 }
 
 /// The events of the window for other threads, from its thread.
-private final class WindowNews: Sendable {
+private final class WindowEvents: Sendable {
   let feed: AsyncStream<CallWindow.Event>.Continuation
   private let board: WindowBoard
   private let opened: @Sendable (Result<Void, WindowError>) -> Void

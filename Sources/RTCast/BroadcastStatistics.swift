@@ -66,7 +66,7 @@ public struct BroadcastStatistics: Sendable {
   /// Moves off the main rung, by reason, in all.
   public var moves: [RungReason: UInt64] = [:]
   /// Key frames that viewers needed, by reason (`begin`, `request`, `backlog`, `loss`), in all.
-  public var keyFrameWishes: [String: UInt64] = [:]
+  public var keyFrameRequests: [String: UInt64] = [:]
   /// Each viewer's figures.
   public var peers: [Viewer] = []
 

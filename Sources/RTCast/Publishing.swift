@@ -38,8 +38,8 @@ extension Broadcast {
       follow: { connection, driver in
         viewers.follow(connection, onEvent: { event in await driver.hear(event, of: connection) })
       },
-      report: { news in
-        switch news {
+      report: { event in
+        switch event {
         case .interrupted(let loss, let pause): report(.publishInterrupted(sentence: loss.sentence, retryIn: pause))
         case .refused(let error, let pause): report(.publishInterrupted(sentence: "\(error)", retryIn: pause))
         case .resumed: report(.publishResumed)

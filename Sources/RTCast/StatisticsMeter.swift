@@ -61,7 +61,7 @@ struct StatisticsMeter {
     rungs = new.map(\.statistics)
     result.handovers = counts.handovers
     result.moves = counts.moves
-    for (reason, count) in counts.wishes { result.keyFrameWishes[reason.rawValue] = count }
+    for (reason, count) in counts.keyFrameRequests { result.keyFrameRequests[reason.rawValue] = count }
   }
 
   private func measureEncoding(

@@ -42,7 +42,7 @@ final class ViewerRegistry: WHEPSessions {
     /// The viewer's network; nil if the connection was made without a request.
     var network: ClientNetwork?
     /// It is not connected yet.
-    var isKnocking = false
+    var isPending = false
     /// Follows the connection's events to their end.
     var task: Task<Void, Never>?
   }
@@ -151,7 +151,7 @@ final class ViewerRegistry: WHEPSessions {
     }
     // A network leaves capacity to others, especially while its viewers are not yet connected.
     if !network.isLoopback, own.count + coming >= share { return (.session, share) }
-    if own.count(where: \.isKnocking) + coming >= PeerLimits.unconnectedOfAddress {
+    if own.count(where: \.isPending) + coming >= PeerLimits.unconnectedOfAddress {
       return (.halfOpenSession, PeerLimits.unconnectedOfAddress)
     }
     arriving[network] = coming + 1
@@ -259,7 +259,7 @@ final class ViewerRegistry: WHEPSessions {
   ) {
     viewers.withLock { viewers in
       viewers[connection.id] = Viewer(
-        connection: connection, generation: generation, network: network, isKnocking: network != nil)
+        connection: connection, generation: generation, network: network, isPending: network != nil)
     }
     let task = Task {
       // The end of the stream overtook who was on the way in.
@@ -296,7 +296,7 @@ final class ViewerRegistry: WHEPSessions {
   private func setConnected(_ isConnected: Bool, _ id: String) {
     viewers.withLock { viewers in
       viewers[id]?.isConnected = isConnected
-      if isConnected { viewers[id]?.isKnocking = false }
+      if isConnected { viewers[id]?.isPending = false }
     }
   }
 

@@ -25,7 +25,7 @@ let calls = try CallManager.initialize(
   signalingServer: signaling, config: configuration, audioDevice: studio, peers: try PeerLoop(options))
 await calls.setCallManagerDelegate(log)
 
-func obey(_ command: String, _ words: [String]) async throws {
+func perform(_ command: String, _ words: [String]) async throws {
   switch command {
   case "setup": tell("registered", ["name": try await calls.setupConnection()])
   case "open": tell("open", ["open": await signaling.isOpen ? "yes" : "no"])
@@ -63,7 +63,7 @@ for await line in lines {
   case "end": await signaling.hear(.endCall(from: parts[1], call: parts.count > 2 ? parts[2] : nil))
   default:
     do {
-      try await obey(parts[0], line.split(separator: " ").dropFirst().map(String.init))
+      try await perform(parts[0], line.split(separator: " ").dropFirst().map(String.init))
       tell("done", ["command": line])
     } catch { tell("failed", ["command": line, "error": "\(error)"]) }
   }

@@ -43,7 +43,7 @@ import Testing
     let (looks, looked) = AsyncStream.makeStream(of: Void.self)
     let (changes, told) = AsyncStream.makeStream(of: NetworkChange.self)
     let watch = try NetworkWatch(
-      news: ends[0],
+      changes: ends[0],
       addresses: {
         // What is read now is what the test gave last: it gives the next when it hears of this look.
         defer { looked.yield() }

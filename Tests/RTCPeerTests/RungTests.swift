@@ -58,7 +58,7 @@ import Testing
     }
 
     /// For whom the key frames that were put off are asked for now.
-    mutating func dueWishes() -> [String] { router.takeDueWishes().map(\.viewer) }
+    mutating func dueRequests() -> [String] { router.takeDueRequests().map(\.viewer) }
 
     func rung(_ viewer: String) -> RungReason? { router.rung(of: viewer)?.reason }
     func isOnSide(_ viewer: String) -> Bool { router.rung(of: viewer)?.number == 1 }
@@ -164,7 +164,7 @@ import Testing
     #expect(bench.send(Self.main) == ["a", "b"], "until the key frame comes")
     #expect(bench.send(Self.side, key: true) == ["b"])
     #expect(bench.send(Self.main) == ["a"])
-    #expect(bench.router.counts.moves == [rung: 1] && bench.router.counts.wishes[reason] == 1)
+    #expect(bench.router.counts.moves == [rung: 1] && bench.router.counts.keyFrameRequests[reason] == 1)
   }
 
   @Test func `who was moved off stays away for five seconds, and twice as long after each return that fails`() {
@@ -189,7 +189,7 @@ import Testing
     #expect(bench.awaits() == true)
   }
 
-  @Test func `wishes on a shared side rung are a second apart, and none is forgotten`() {
+  @Test func `requests on a shared side rung are a second apart, and none is forgotten`() {
     var bench = bench("a", "b", "c")
     bench.now += .milliseconds(500)
     #expect(bench.need("b", .request) == nil, "one came just now")
@@ -197,7 +197,7 @@ import Testing
     #expect(bench.router.nextDeadline(now: bench.now) == due)
     bench.now = due
     bench.router.deadlineReached(bench.now)
-    #expect(bench.dueWishes() == ["b"] && bench.dueWishes().isEmpty)
+    #expect(bench.dueRequests() == ["b"] && bench.dueRequests().isEmpty)
     bench.now += .milliseconds(300)
     #expect(bench.need("c", .request) == nil)
     // What somebody else asked for serves it.
@@ -226,7 +226,7 @@ import Testing
       var wanted: [Rendition] = []
       if bench.router.nextDeadline(now: bench.now) <= bench.now {
         bench.router.deadlineReached(bench.now)
-        wanted += bench.router.takeDueWishes().map(\.rendition)
+        wanted += bench.router.takeDueRequests().map(\.rendition)
       }
       if let rendition = bench.need(viewer, .request) { wanted.append(rendition) }
       for rendition in wanted {

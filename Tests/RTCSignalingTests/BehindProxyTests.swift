@@ -50,10 +50,10 @@ import Testing
     let router = RequestRouter(
       listen: .loopback, gate: gate, basePath: BasePath("/lab/cast"))
     let request = { (target: String) in
-      router.judge(
+      router.evaluate(
         router.localized(RequestHead(method: "GET", target: target, host: "localhost"), at: ForwardedPlace()))
     }
-    let page = RequestRouter.Verdict.page(PageRequest(hosts: ["localhost"]))
+    let page = RequestRouter.Action.page(PageRequest(hosts: ["localhost"]))
     #expect(request("/") == page && request("/lab/cast/") == page)
     #expect(request("/lab/cast/health?x") == .health(detail: false))
     for target in ["/lab/cast?a=b", "/lab/cast"] {
@@ -69,11 +69,11 @@ import Testing
 
   @Test func `a path with the name of a resource is not confused with it`() throws {
     let router = RequestRouter(listen: .loopback, gate: .open(), hasHub: true, basePath: BasePath("/hub"))
-    let request = { (target: String, upgrade: String?) -> RequestRouter.Verdict in
+    let request = { (target: String, upgrade: String?) -> RequestRouter.Action in
       let head = RequestHead(method: "GET", target: target, host: "localhost", upgrade: upgrade)
-      return router.judge(router.localized(head, at: ForwardedPlace()))
+      return router.evaluate(router.localized(head, at: ForwardedPlace()))
     }
-    let page = RequestRouter.Verdict.page(PageRequest(hosts: ["localhost"]))
+    let page = RequestRouter.Action.page(PageRequest(hosts: ["localhost"]))
     #expect(request("/hub/", nil) == page && request("/", nil) == page)
     #expect(request("/hub", "websocket") == .hub(.native, query: [:]), "the proxy has removed the path")
     #expect(request("/hub/hub", "websocket") == .hub(.native, query: [:]), "the proxy has left it")
@@ -84,8 +84,8 @@ import Testing
 
   @Test func `the viewer page has one address`() throws {
     let router = RequestRouter(listen: .loopback, gate: .open())
-    let verdict = router.judge(RequestHead(method: "GET", target: "/watch/?stream=a", host: "localhost"))
-    guard case .reply(let reply) = verdict else { Issue.record("no redirect"); return }
+    let action = router.evaluate(RequestHead(method: "GET", target: "/watch/?stream=a", host: "localhost"))
+    guard case .reply(let reply) = action else { Issue.record("no redirect"); return }
     let location = try #require(reply.first("location"))
     for prefix in ["", "/cast"] {
       #expect(
@@ -120,7 +120,7 @@ import Testing
     let status = { (host: String, origin: String, place: ForwardedPlace) -> Int? in
       let head = RequestHead(
         method: "POST", target: "/whep", host: host, origin: origin, contentType: "application/sdp")
-      guard case .reply(let reply) = router.judge(router.localized(head, at: place)) else { return nil }
+      guard case .reply(let reply) = router.evaluate(router.localized(head, at: place)) else { return nil }
       return reply.status
     }
     #expect(status("lab.example", "https://lab.example", ForwardedPlace()) == nil)

@@ -13,12 +13,14 @@ import Testing
   }
 
   @Test(arguments: [
-    ("/whep", SignalingDoor.whep, "/whep/session/x"), ("/whep/", .whep, "/whep/session/x"),
+    ("/whep", SignalingEndpoint.whep, "/whep/session/x"), ("/whep/", .whep, "/whep/session/x"),
     ("/whep/talk", .whep, "/whep/session/x"), ("/whip/a%20b", .whip, "/whip/session/x"),
     ("/whep/session", .whep, "/whep/session/x"),
-  ]) func `a location leads from each request to the session`(path: String, door: SignalingDoor, session: String) throws
-  {
-    let location = HTTPReply.opened(WHEPAnswer(id: "x", answer: "", etag: "1"), at: door, path: path).first("location")
+  ]) func `a location leads from each request to the session`(
+    path: String, endpoint: SignalingEndpoint, session: String
+  ) throws {
+    let reply = HTTPReply.opened(WHEPAnswer(id: "x", answer: "", etag: "1"), at: endpoint, path: path)
+    let location = reply.first("location")
     for prefix in ["", "/cast", "/a/b"] {
       let request = try #require(WebAddress("https://lab.example\(prefix)\(path)"))
       #expect(request.resolving(try #require(location))?.target == prefix + session)

@@ -15,14 +15,14 @@ import Testing
       ifMatch: ifMatch)
   }
 
-  func status(_ verdict: RequestRouter.Verdict) -> Int? {
-    if case .reply(let reply) = verdict { reply.status } else { nil }
+  func status(_ action: RequestRouter.Action) -> Int? {
+    if case .reply(let reply) = action { reply.status } else { nil }
   }
 
   @Test func `a proxy with TLS in front is no other site`() {
     let router = RequestRouter(listen: .loopback, gate: .open(), hostNames: ["cast.example"])
     let from = { (origin: String) in
-      status(router.judge(head("POST", "/whep", host: "cast.example", origin: origin, type: "application/sdp")))
+      status(router.evaluate(head("POST", "/whep", host: "cast.example", origin: origin, type: "application/sdp")))
     }
     #expect(from("https://cast.example") == nil)
     #expect(from("https://cast.example:8443") == 403)
@@ -38,31 +38,31 @@ import Testing
   func `a page is compressed for those who say that they take it`(accepted: String?, isCompressed: Bool) {
     var head = head("GET", "/")
     head.acceptEncoding = accepted
-    #expect(open.judge(head) == .page(PageRequest(hosts: ["127.0.0.1:8080"], acceptsGzip: isCompressed)))
+    #expect(open.evaluate(head) == .page(PageRequest(hosts: ["127.0.0.1:8080"], acceptsGzip: isCompressed)))
   }
 
   @Test func `what a browser has of a page is told by its tags`() {
     var head = head("GET", "/")
     head.ifNoneMatch = "W/\"abc-gzip\", \"def\""
-    #expect(open.judge(head) == .page(PageRequest(hosts: ["127.0.0.1:8080"], knownTags: ["abc-gzip", "def"])))
+    #expect(open.evaluate(head) == .page(PageRequest(hosts: ["127.0.0.1:8080"], knownTags: ["abc-gzip", "def"])))
   }
 
-  @Test func `each resource has its verdict`() {
-    #expect(open.judge(head("GET", "/")) == .page(PageRequest(hosts: ["127.0.0.1:8080"])))
-    #expect(open.judge(head("HEAD", "/?token=x#y")) == .page(PageRequest(hosts: ["127.0.0.1:8080"])))
-    #expect(open.judge(head("GET", "/health")) == .health(detail: true))
-    #expect(open.judge(head("GET", "/snapshot.webp")) == .snapshot(by: .everybody))
-    #expect(open.judge(head("POST", "/whep", type: "application/sdp")) == .open(.whep, stream: nil, by: .everybody))
+  @Test func `each resource has its action`() {
+    #expect(open.evaluate(head("GET", "/")) == .page(PageRequest(hosts: ["127.0.0.1:8080"])))
+    #expect(open.evaluate(head("HEAD", "/?token=x#y")) == .page(PageRequest(hosts: ["127.0.0.1:8080"])))
+    #expect(open.evaluate(head("GET", "/health")) == .health(detail: true))
+    #expect(open.evaluate(head("GET", "/snapshot.webp")) == .snapshot(by: .everybody))
+    #expect(open.evaluate(head("POST", "/whep", type: "application/sdp")) == .open(.whep, stream: nil, by: .everybody))
     #expect(
-      open.judge(head("POST", "/whep/a%20b?x", type: "Application/SDP ; x=1"))
+      open.evaluate(head("POST", "/whep/a%20b?x", type: "Application/SDP ; x=1"))
         == .open(.whep, stream: "a b", by: .everybody))
-    #expect(open.judge(head("DELETE", "/whep/session/a-b_9")) == .close(.whep, id: "a-b_9"))
+    #expect(open.evaluate(head("DELETE", "/whep/session/a-b_9")) == .close(.whep, id: "a-b_9"))
   }
 
   @Test(arguments: [("\"7\"", "7"), ("W/\"7\"", "7"), ("*", "*"), ("\"7\", \"8\"", "7"), ("7", "7"), ("\"", "\"")])
   func `the entity tag loses its quotes`(header: String, expected: String) {
     let request = head("PATCH", "/whep/session/x", type: "application/trickle-ice-sdpfrag", ifMatch: header)
-    #expect(open.judge(request) == .patch(.whep, id: "x", etag: expected))
+    #expect(open.evaluate(request) == .patch(.whep, id: "x", etag: expected))
   }
 
   @Test(arguments: [
@@ -71,7 +71,7 @@ import Testing
     "/whep/session/..", "/../etc/passwd", "", "*", "http://x/", "/whep/" + String(repeating: "a", count: 129),
     "/whep/%00",
   ]) func `paths that name nothing are not found`(path: String) {
-    #expect(status(open.judge(head("GET", path))) == 404)
+    #expect(status(open.evaluate(head("GET", path))) == 404)
   }
 
   @Test(arguments: [
@@ -79,38 +79,39 @@ import Testing
     ("PUT", "/whep/x", "POST, GET, HEAD, OPTIONS"), ("POST", "/whep/session/x", "PATCH, DELETE, GET, HEAD, OPTIONS"),
     ("BREW", "/health", "GET, HEAD, OPTIONS"),
   ]) func `a method that a path does not take is told which it takes`(method: String, path: String, allowed: String) {
-    guard case .reply(let reply) = open.judge(head(method, path)) else { Issue.record("another outcome"); return }
+    guard case .reply(let reply) = open.evaluate(head(method, path)) else { Issue.record("another outcome"); return }
     #expect(reply.status == 405)
     #expect(reply.first("allow") == allowed)
   }
 
   @Test func `a body of another type is refused`() {
-    #expect(status(open.judge(head("POST", "/whep"))) == 415)
-    #expect(status(open.judge(head("POST", "/whep", type: "text/plain"))) == 415)
+    #expect(status(open.evaluate(head("POST", "/whep"))) == 415)
+    #expect(status(open.evaluate(head("POST", "/whep", type: "text/plain"))) == 415)
     #expect(
-      status(open.judge(head("PATCH", "/whip/session/x", type: "application/sdp"))) == 404, "nothing is published here")
-    #expect(status(open.judge(head("PATCH", "/whep/session/x", type: "text/plain"))) == 415)
-    #expect(open.judge(head("PATCH", "/whep/session/x", type: "application/sdp")) == .accept(.whep, id: "x"))
+      status(open.evaluate(head("PATCH", "/whip/session/x", type: "application/sdp"))) == 404,
+      "nothing is published here")
+    #expect(status(open.evaluate(head("PATCH", "/whep/session/x", type: "text/plain"))) == 415)
+    #expect(open.evaluate(head("PATCH", "/whep/session/x", type: "application/sdp")) == .accept(.whep, id: "x"))
   }
 
   @Test func `a token guards the cast but not the page`() {
-    #expect(locked.judge(head("GET", "/")) == .page(PageRequest(hosts: ["127.0.0.1:8080"])))
-    #expect(locked.judge(head("GET", "/health")) == .health(detail: false))
-    #expect(locked.judge(head("GET", "/health", authorization: "Bearer sesame")) == .health(detail: true))
+    #expect(locked.evaluate(head("GET", "/")) == .page(PageRequest(hosts: ["127.0.0.1:8080"])))
+    #expect(locked.evaluate(head("GET", "/health")) == .health(detail: false))
+    #expect(locked.evaluate(head("GET", "/health", authorization: "Bearer sesame")) == .health(detail: true))
     for request in [
       head("POST", "/whep", type: "application/sdp"), head("DELETE", "/whep/session/x"),
       head("POST", "/whep", authorization: "Bearer wrong", type: "application/sdp"),
     ] {
-      guard case .reply(let reply) = locked.judge(request) else { Issue.record("another outcome"); return }
+      guard case .reply(let reply) = locked.evaluate(request) else { Issue.record("another outcome"); return }
       #expect(reply.status == 401)
       #expect(reply.first("www-authenticate")?.hasPrefix("Bearer") == true)
     }
     let right = head("POST", "/whep", authorization: "Bearer sesame", type: "application/sdp")
-    #expect(locked.judge(right) == .open(.whep, stream: nil, by: .owner))
+    #expect(locked.evaluate(right) == .open(.whep, stream: nil, by: .owner))
   }
 
   @Test func `apreflight needs no token`() {
-    guard case .reply(let reply) = locked.judge(head("OPTIONS", "/whep", origin: "https://other.example")) else {
+    guard case .reply(let reply) = locked.evaluate(head("OPTIONS", "/whep", origin: "https://other.example")) else {
       Issue.record("another outcome"); return
     }
     #expect(reply.status == 204)
@@ -125,20 +126,20 @@ import Testing
     "127.0.0.1", "127.0.0.1:80", "localhost:80", "LocalHost", "[::1]:80", "192.168.0.1:80", "cast.example:443",
   ]) func `a loopback server knows itself by address and as localhost`(host: String) {
     let desk = RequestRouter(listen: .loopback, gate: .open(), hostNames: ["cast.example"])
-    #expect(desk.judge(head("GET", "/", host: host)) == .page(PageRequest(hosts: [host])))
+    #expect(desk.evaluate(head("GET", "/", host: host)) == .page(PageRequest(hosts: [host])))
   }
 
   @Test(arguments: [
     "evil.example", "127.0.0.1.evil.example:80", "localhost.evil.example", "0x7f000001", "127.1", "localhost.",
   ]) func `and refuses names that others can point at it`(host: String) {
-    #expect(status(open.judge(head("GET", "/", host: host))) == 403)
-    #expect(status(locked.judge(head("GET", "/", host: host))) == 403)
+    #expect(status(open.evaluate(head("GET", "/", host: host))) == 403)
+    #expect(status(locked.evaluate(head("GET", "/", host: host))) == 403)
   }
 
   @Test(arguments: [nil, "", "[::1", "a b", "a@b", ":80", "a:b:c"]) func `a request without a usable host is malformed`(
     host: String?
   ) {
-    #expect(status(open.judge(head("GET", "/", host: host))) == 400)
+    #expect(status(open.evaluate(head("GET", "/", host: host))) == 400)
   }
 
   @Test func `a server for the network takes any name where a secret is asked for, else those that are its own`() throws
@@ -146,16 +147,16 @@ import Testing
     let listen = try ListenAddress(parsing: ":80")
     let request = head("GET", "/", host: "my.machine.example")
     let locked = RequestRouter(listen: listen, gate: .fresh())
-    #expect(locked.judge(request) == .page(PageRequest(hosts: ["my.machine.example"])))
+    #expect(locked.evaluate(request) == .page(PageRequest(hosts: ["my.machine.example"])))
     let open = RequestRouter(listen: listen, gate: .open())
-    #expect(status(open.judge(request)) == 403, "whoever owns the name could point it here")
+    #expect(status(open.evaluate(request)) == 403, "whoever owns the name could point it here")
     let named = RequestRouter(listen: listen, gate: .open(), hostNames: ["my.machine.example"])
-    #expect(named.judge(request) == .page(PageRequest(hosts: ["my.machine.example"])))
+    #expect(named.evaluate(request) == .page(PageRequest(hosts: ["my.machine.example"])))
   }
 
   @Test func `without a token other sites cannot watch through a visitor's browser`() {
     let post = { (origin: String) in
-      status(open.judge(head("POST", "/whep", origin: origin, type: "application/sdp")))
+      status(open.evaluate(head("POST", "/whep", origin: origin, type: "application/sdp")))
     }
     #expect(post("https://evil.example") == 403)
     #expect(post("null") == 403)
@@ -166,7 +167,7 @@ import Testing
     #expect(post("http://localhost:8080") == 403)
     #expect(post("https://127.0.0.1:8080") == 403)
     #expect(post("http://127.0.0.1") == 403)
-    #expect(status(open.judge(head("OPTIONS", "/whep", origin: "https://evil.example"))) == 403)
+    #expect(status(open.evaluate(head("OPTIONS", "/whep", origin: "https://evil.example"))) == 403)
   }
 
   @Test func `each path wants its right`() throws {
@@ -180,8 +181,8 @@ import Testing
       for path in paths {
         let method = path == "/metrics" ? "GET" : "POST"
         let request = head(method, path, authorization: "Bearer " + token, type: "application/sdp")
-        #expect(status(router.judge(request)) == (path == own ? nil : 403), "\(right) \(path)")
-        #expect(status(router.judge(head(method, path, type: "application/sdp"))) == 401)
+        #expect(status(router.evaluate(request)) == (path == own ? nil : 403), "\(right) \(path)")
+        #expect(status(router.evaluate(head(method, path, type: "application/sdp"))) == 401)
       }
     }
   }
@@ -191,19 +192,19 @@ import Testing
     let gate = AccessGate(secret: secret)
     let router = RequestRouter(listen: .loopback, gate: gate)
     let ask = { (token: String?) in
-      router.judge(head("GET", "/snapshot.webp", authorization: token.map { "Bearer " + $0 }))
+      router.evaluate(head("GET", "/snapshot.webp", authorization: token.map { "Bearer " + $0 }))
     }
     #expect(status(ask(nil)) == 401 && status(ask("wrong")) == 401)
     #expect(ask("sesame") == .snapshot(by: .owner))
     #expect(status(ask(SignedLink(.publish, issued: 1_700_000_000).signed(with: secret))) == 403)
     let once = SignedLink(.watch, issued: 1_700_000_000, uses: 1).signed(with: secret)
     let now = AccessTime(unix: 1_700_000_000, monotonic: .zero)
-    let grant = try gate.judge(once, for: .watch, isNew: true, from: "192.0.2.1", now: now)
+    let grant = try gate.evaluate(once, for: .watch, isNew: true, from: "192.0.2.1", now: now)
     #expect(ask(once) == .snapshot(by: grant), "the server counts the use when it gives the picture")
     try gate.use(grant, client: "somebody", now: now)
     #expect(status(ask(once)) == 401)
     let hub = RequestRouter(listen: .loopback, gate: gate, hasHub: true, takesPublications: true)
-    #expect(status(hub.judge(head("GET", "/snapshot.webp", authorization: "Bearer sesame"))) == 404)
+    #expect(status(hub.evaluate(head("GET", "/snapshot.webp", authorization: "Bearer sesame"))) == 404)
   }
 
   @Test(arguments: [
@@ -222,7 +223,7 @@ import Testing
       listen: .loopback, gate: AccessGate(secret: secret), hasHub: true, takesPublications: true)
     let token = SignedLink(.watch, issued: 1_700_000_000, stream: "talk").signed(with: secret)
     let ask = { (path: String) in
-      status(router.judge(head("POST", path, authorization: "Bearer " + token, type: "application/sdp")))
+      status(router.evaluate(head("POST", path, authorization: "Bearer " + token, type: "application/sdp")))
     }
     #expect(ask("/whep/talk") == nil && ask("/whep/other") == 403 && ask("/whep") == 403)
   }
@@ -233,7 +234,7 @@ import Testing
       listen: .loopback, gate: AccessGate(secret: secret), hasHub: true, takesPublications: true)
     let token = SignedLink(.watch, issued: 1_700_000_000, stream: "talk").signed(with: secret)
     let ask = { (path: String, token: String?) in
-      status(hub.judge(head("GET", path, authorization: token.map { "Bearer " + $0 })))
+      status(hub.evaluate(head("GET", path, authorization: token.map { "Bearer " + $0 })))
     }
     #expect(ask("/wall", nil) == nil)
     #expect(ask("/streams", nil) == 401 && ask("/streams", token) == nil)
@@ -241,7 +242,8 @@ import Testing
     #expect(ask("/snapshot/other", token) == 403 && ask("/snapshot/other", "sesame") == nil)
     #expect(ask("/streams", SignedLink(.publish, issued: 1_700_000_000).signed(with: secret)) == 403)
     for path in ["/wall", "/streams", "/snapshot/talk"] {
-      #expect(status(locked.judge(head("GET", path, authorization: "Bearer sesame"))) == 404, "a cast has no \(path)")
+      #expect(
+        status(locked.evaluate(head("GET", path, authorization: "Bearer sesame"))) == 404, "a cast has no \(path)")
     }
   }
 
@@ -249,7 +251,7 @@ import Testing
     let secret = try #require(AccessToken("sesame"))
     let desk = RequestRouter(listen: .loopback, gate: AccessGate(secret: secret), hasPicker: true)
     let ask = { (method: String, path: String, token: String?) in
-      desk.judge(head(method, path, authorization: token.map { "Bearer " + $0 }))
+      desk.evaluate(head(method, path, authorization: token.map { "Bearer " + $0 }))
     }
     let ways = [("GET", "/pick/state"), ("GET", "/pick/picture/window-a1"), ("POST", "/pick/choice")]
     for (method, path) in ways {
@@ -259,7 +261,7 @@ import Testing
         let link = SignedLink(right, issued: 1_700_000_000).signed(with: secret)
         #expect(status(ask(method, path, link)) == 403, "a link for \(right.rawValue)")
       }
-      #expect(status(locked.judge(head(method, path, authorization: "Bearer sesame"))) == 404)
+      #expect(status(locked.evaluate(head(method, path, authorization: "Bearer sesame"))) == 404)
     }
     #expect(ask("GET", "/pick/picture/window-a1", "sesame") == .pick(.picture(id: "window-a1"), known: []))
     for path in [
@@ -271,19 +273,19 @@ import Testing
 
   @Test(arguments: ["/whep/%C2%85", "/whep/%E2%80%AE", "/whep/%E2%80%8B", "/whep/%EE%80%80", "/whep/%1B"])
   func `stream names have nothing that cannot be seen`(path: String) {
-    #expect(status(open.judge(head("POST", path, type: "application/sdp"))) == 404)
+    #expect(status(open.evaluate(head("POST", path, type: "application/sdp"))) == 404)
   }
 
   @Test func `with a token they may as they must know it`() {
     let request = head(
       "POST", "/whep", origin: "https://other.example", authorization: "Bearer sesame", type: "application/sdp")
-    #expect(locked.judge(request) == .open(.whep, stream: nil, by: .owner))
+    #expect(locked.evaluate(request) == .open(.whep, stream: nil, by: .owner))
   }
 }
 
 extension RequestRouter {
   /// By a client at an address for documentation, at an hour that does not matter.
-  func judge(_ head: RequestHead) -> Verdict {
-    judge(head, from: "192.0.2.1", now: AccessTime(unix: 1_700_000_000, monotonic: .zero))
+  func evaluate(_ head: RequestHead) -> Action {
+    evaluate(head, from: "192.0.2.1", now: AccessTime(unix: 1_700_000_000, monotonic: .zero))
   }
 }

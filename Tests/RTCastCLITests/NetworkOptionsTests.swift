@@ -12,9 +12,10 @@ import rtcast_cli
     [ICEServerURL(scheme: .turn, host: "t.example", transport: .tcp)], username: "me", credential: "a,b")
 
   private static func options(
-    _ arguments: [String], preset: [ICEServer] = [], isTold: Bool = false, environment: String? = nil
+    _ arguments: [String], preset: [ICEServer] = [], serversMayFollow: Bool = false, environment: String? = nil
   ) throws -> PeerLoop.Options {
-    try NetworkOptions.parse(arguments).peerOptions(preset: preset, isTold: isTold, environment: environment)
+    try NetworkOptions.parse(arguments).peerOptions(
+      preset: preset, serversMayFollow: serversMayFollow, environment: environment)
   }
 
   @Test(.feature("S0.29", "S0.30", "S0.31")) func `servers come from options, a file, a preset or the environment`()
@@ -69,7 +70,7 @@ import rtcast_cli
     #expect(try Self.options([]).iceTransportPolicy == .all)
     let relay = ["--ice-policy", "relay"]
     #expect(try Self.options(relay + ["--ice-server", "turn:t,u,p"]).iceTransportPolicy == .relay)
-    #expect(try Self.options(relay, isTold: true).iceTransportPolicy == .relay)
+    #expect(try Self.options(relay, serversMayFollow: true).iceTransportPolicy == .relay)
     let failure = #expect(throws: CastFailure.self) { try Self.options(relay + ["--ice-server", "stun:s"]) }
     #expect(failure?.sentence.contains("needs a TURN server") == true && failure?.status == .usage)
   }

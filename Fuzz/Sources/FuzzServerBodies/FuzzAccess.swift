@@ -74,9 +74,9 @@ private struct AccessModel {
     return entry.clients.count < uses
   }
 
-  private func judge(_ text: String, _ right: AccessRight, client: String?, from address: String) -> AccessRefusal? {
+  private func evaluate(_ text: String, _ right: AccessRight, client: String?, from address: String) -> AccessRefusal? {
     do throws(AccessRefusal) {
-      let grant = try gate.judge(text, for: right, client: client, isNew: true, from: address, now: time)
+      let grant = try gate.evaluate(text, for: right, client: client, isNew: true, from: address, now: time)
       precondition(grant.link != nil)
       return nil
     } catch { return error }
@@ -85,7 +85,7 @@ private struct AccessModel {
   func show(_ deed: UInt8, _ how: UInt8) {
     guard let index = index(how) else { return }
     let wanted = expected(links[index], for: right(deed), client: client(deed))
-    precondition(judge(links[index].text, right(deed), client: client(deed), from: "192.0.2.1") == wanted)
+    precondition(evaluate(links[index].text, right(deed), client: client(deed), from: "192.0.2.1") == wanted)
   }
 
   mutating func use(_ deed: UInt8, _ how: UInt8) {
@@ -126,7 +126,7 @@ private struct AccessModel {
     text[place] ^= max(1, deed >> 3)
     let altered = String(decoding: text, as: UTF8.self)
     guard altered != links[index].text else { return }
-    let refusal = judge(altered, links[index].link.right, client: nil, from: "198.51.100.7")
+    let refusal = evaluate(altered, links[index].link.right, client: nil, from: "198.51.100.7")
     switch refusal {
     case .wrong, .slowed: break
     default: preconditionFailure("\(altered) was taken for a link: \(String(describing: refusal))")

@@ -20,16 +20,16 @@ public func fuzzRoutes(_ bytes: Span<UInt8>) {
     contentType: line(6), contentLength: setup.contains("0") ? 0 : nil, ifMatch: line(7), ifNoneMatch: line(8),
     acceptEncoding: line(9), upgrade: line(10), requestedMethod: line(11), client: line(12))
   let head = router.localized(sent, at: ForwardedPlace(host: line(13)))
-  let verdict = router.judge(head, from: "192.0.2.1", now: AccessTime(unix: 1_700_000_000, monotonic: .zero))
-  check(verdict, isAllowed: setup.contains("o") || line(5)?.contains(fuzzSecret) == true)
+  let action = router.evaluate(head, from: "192.0.2.1", now: AccessTime(unix: 1_700_000_000, monotonic: .zero))
+  check(action, isAllowed: setup.contains("o") || line(5)?.contains(fuzzSecret) == true)
   _ = head.publicPath
   checkEncoding(lines[0])
 }
 
 let fuzzSecret = "secretsecret"
 
-private func check(_ verdict: RequestRouter.Verdict, isAllowed: Bool) {
-  switch verdict {
+private func check(_ action: RequestRouter.Action, isAllowed: Bool) {
+  switch action {
   case .reply(let reply): precondition((200...599).contains(reply.status))
   case .servers(_, let reply): precondition((200...299).contains(reply.status) && isAllowed)
   case .open(_, let stream, _, let client):

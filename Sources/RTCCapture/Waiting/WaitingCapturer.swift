@@ -15,7 +15,7 @@ package final class WaitingCapturer: CursorCapturer {
     var cursorConsumer: (any CursorConsumer)?
     var drawsCursor = true
 
-    func tellWishes() {
+    func configureCursor() {
       guard let capturer = capturer as? any CursorCapturer else { return }
       capturer.setCursorConsumer(cursorConsumer)
       capturer.setDrawsCursor(drawsCursor)
@@ -65,35 +65,35 @@ package final class WaitingCapturer: CursorCapturer {
   private func follow(_ capturer: any VideoCapturer) {
     state.withLock { state in
       state.capturer = capturer
-      state.tellWishes()
+      state.configureCursor()
     }
   }
 
   package func setCursorConsumer(_ consumer: (any CursorConsumer)?) {
     state.withLock { state in
       state.cursorConsumer = consumer
-      state.tellWishes()
+      state.configureCursor()
     }
   }
 
   package func setDrawsCursor(_ isDrawn: Bool) {
     state.withLock { state in
       state.drawsCursor = isDrawn
-      state.tellWishes()
+      state.configureCursor()
     }
   }
 }
 
 /// One run of a waiting capturer. It is the consumer of each capturer in turn, of which at most one runs.
 private final class WaitingRun: VideoConsumer {
-  private enum News {
+  private enum Event {
     case started
     case refused(String)
     case ended(String)
   }
 
   private struct State {
-    var news: [News] = []
+    var events: [Event] = []
     /// Whether the consumer was told that the source has started.
     var hasStarted = false
     /// Whether there was a picture.
@@ -104,9 +104,9 @@ private final class WaitingRun: VideoConsumer {
     var stall: String?
     var reported: String?
 
-    mutating func takeNews() -> [News] {
-      defer { news = [] }
-      return news
+    mutating func takeEvents() -> [Event] {
+      defer { events = [] }
+      return events
     }
   }
 
@@ -137,8 +137,8 @@ private final class WaitingRun: VideoConsumer {
     for descriptor in surroundings.descriptors { try? run.watch(descriptor) }
     while !run.isStopped {
       let now = MonotonicClock.now()
-      for news in state.withLock({ $0.takeNews() }) {
-        switch news {
+      for event in state.withLock({ $0.takeEvents() }) {
+        switch event {
         case .started: wait.started(now: now)
         case .refused(let reason), .ended(let reason):
           // It calls no more, and its memory is given back before the next one has some.
@@ -146,7 +146,7 @@ private final class WaitingRun: VideoConsumer {
           capturer = nil
           wait.ended(now: now)
           report(absence: reason)
-          if case .ended = news { hasEnded = true } else { hasEnded = false }
+          if case .ended = event { hasEnded = true } else { hasEnded = false }
         }
       }
       if surroundings.takeChanges() { wait.surroundingsChanged(now: now) }
@@ -201,8 +201,8 @@ private final class WaitingRun: VideoConsumer {
     }
   }
 
-  private func post(_ news: News) {
-    state.withLock { $0.news.append(news) }
+  private func post(_ event: Event) {
+    state.withLock { $0.events.append(event) }
     run.wake()
   }
 

@@ -32,12 +32,12 @@ final class PictureDecoder {
 
   /// Nil when nothing can decode the stream.
   /// - Parameters:
-  ///   - ledger: counts the pictures.
+  ///   - counters: count the pictures.
   ///   - memory: where they are put, as far as the codec allows; nil: memory of FFmpeg's own.
-  init?(_ stream: MediaStream, ledger: PictureLedger, memory: (any DecoderMemory)?) {
+  init?(_ stream: MediaStream, counters: PictureCounters, memory: (any DecoderMemory)?) {
     guard let decoder = try? CodecContext(stream, memory: memory) else { return nil }
     self.decoder = decoder
-    maker = PictureMaker(ledger: ledger, memory: memory ?? OwnDecoderMemory())
+    maker = PictureMaker(counters: counters, memory: memory ?? OwnDecoderMemory())
     orientation = PictureOrientation(stream.description)
     aspect = stream.stream.pointee.sample_aspect_ratio
     frameDuration = stream.frameDuration
@@ -46,17 +46,17 @@ final class PictureDecoder {
   deinit { av_frame_free(&held) }
 
   /// - Parameter decodeTime: when the packet is decoded, on the media timeline.
-  func decode(_ packet: PacketPayload, at decodeTime: TimeDelta, _ wish: PictureWish) -> DecodedPictures {
+  func decode(_ packet: PacketPayload, at decodeTime: TimeDelta, _ selection: PictureSelection) -> DecodedPictures {
     if case .open = lag { lag = packet.stamp.pts != nil ? .known(.zero) : .since(decodeTime) }
-    decoder.setHurrying(wish.isLate)
+    decoder.setHurrying(selection.isLate)
     decoder.send(packet)
-    return collect(wish)
+    return collect(selection)
   }
 
-  func finish(_ wish: PictureWish, showsHeld: Bool) -> DecodedPictures {
+  func finish(_ selection: PictureSelection, showsHeld: Bool) -> DecodedPictures {
     decoder.send(nil)
-    var made = collect(wish)
-    if showsHeld, let item = takeHeld(wish.floor, .zero) { made.items.append(item) }
+    var made = collect(selection)
+    if showsHeld, let item = takeHeld(selection.floor, .zero) { made.items.append(item) }
     reset()
     return made
   }
@@ -70,7 +70,7 @@ final class PictureDecoder {
     lag = .open
   }
 
-  private func collect(_ wish: PictureWish) -> DecodedPictures {
+  private func collect(_ selection: PictureSelection) -> DecodedPictures {
     var made = DecodedPictures()
     while let frame = decoder.receive() {
       made.made += 1
@@ -78,23 +78,23 @@ final class PictureDecoder {
       made.newest = time
       let duration = frame.pointee.pkt_duration > 0 ? TimeDelta(nanoseconds: frame.pointee.pkt_duration) : frameDuration
       expected = time + duration
-      guard time + duration > wish.floor else {
+      guard time + duration > selection.floor else {
         av_frame_free(&held)
         held = frame
         continue
       }
-      if held != nil, time > wish.floor, isAllowed(wish.floor, wish.interval),
-        let item = takeHeld(wish.floor, time - wish.floor)
+      if held != nil, time > selection.floor, isAllowed(selection.floor, selection.interval),
+        let item = takeHeld(selection.floor, time - selection.floor)
       {
         made.items.append(item)
       }
       av_frame_free(&held)
-      guard isAllowed(time, wish.interval) else {
+      guard isAllowed(time, selection.interval) else {
         var owned: UnsafeMutablePointer<AVFrame>? = frame
         av_frame_free(&owned)
         continue
       }
-      if let item = item(frame, max(time, wish.floor), duration) { made.items.append(item) }
+      if let item = item(frame, max(time, selection.floor), duration) { made.items.append(item) }
     }
     return made
   }
@@ -164,7 +164,7 @@ final class PictureDecoder {
 }
 
 /// Which pictures are wanted of a decoder.
-package struct PictureWish: Hashable, Sendable {
+package struct PictureSelection: Hashable, Sendable {
   /// Pictures that are over by then are not shown.
   package var floor: TimeDelta
   /// Pictures come no faster than this; nil: as fast as they are.

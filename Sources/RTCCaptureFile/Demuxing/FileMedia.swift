@@ -13,8 +13,8 @@ protocol FileMedia: AnyObject {
   /// Makes the decoders.
   /// - Parameters:
   ///   - sendsPictures: the coded bytes of pictures are wanted, beside what is decoded of them; of sound with `sendsSound`.
-  ///   - ledger: counts decoded pictures.
-  func prepare(sendsPictures: Bool, sendsSound: Bool, ledger: PictureLedger) throws(FileLoss) -> FileDecoders
+  ///   - counters: count decoded pictures.
+  func prepare(sendsPictures: Bool, sendsSound: Bool, counters: PictureCounters) throws(FileLoss) -> FileDecoders
 
   /// The next packet of a stream that is played.
   func read() throws(FileLoss) -> FileStep
@@ -27,12 +27,12 @@ protocol FileMedia: AnyObject {
 
   /// Decodes a packet of pictures.
   func decodePictures(
-    _ packet: PacketPayload, at decodeTime: TimeDelta, _ wish: PictureWish
+    _ packet: PacketPayload, at decodeTime: TimeDelta, _ selection: PictureSelection
   ) throws(FileLoss) -> DecodedPictures
 
   /// Gives out the pictures that the decoder holds, and has it begin anew.
-  /// - Parameter showsHeld: also the newest picture before `wish.floor`.
-  func finishPictures(_ wish: PictureWish, showsHeld: Bool) throws(FileLoss) -> DecodedPictures
+  /// - Parameter showsHeld: also the newest picture before `selection.floor`.
+  func finishPictures(_ selection: PictureSelection, showsHeld: Bool) throws(FileLoss) -> DecodedPictures
 
   /// Decodes a packet of sound.
   func decodeSound(_ packet: PacketPayload) throws(FileLoss) -> [SoundPiece]

@@ -40,8 +40,8 @@ final class OwnFileMedia: FileMedia {
 
   var start: Int64? { file.start }
 
-  func prepare(sendsPictures: Bool, sendsSound: Bool, ledger: PictureLedger) -> FileDecoders {
-    pictures = file.video.flatMap { PictureDecoder($0, ledger: ledger, memory: memory) }
+  func prepare(sendsPictures: Bool, sendsSound: Bool, counters: PictureCounters) -> FileDecoders {
+    pictures = file.video.flatMap { PictureDecoder($0, counters: counters, memory: memory) }
     sound = file.audio.flatMap { SoundDecoder($0) }
     return FileDecoders(decodesPictures: pictures != nil, decodesSound: sound != nil)
   }
@@ -67,13 +67,13 @@ final class OwnFileMedia: FileMedia {
   }
 
   func decodePictures(
-    _ packet: PacketPayload, at decodeTime: TimeDelta, _ wish: PictureWish
+    _ packet: PacketPayload, at decodeTime: TimeDelta, _ selection: PictureSelection
   ) -> DecodedPictures {
-    pictures?.decode(packet, at: decodeTime, wish) ?? DecodedPictures()
+    pictures?.decode(packet, at: decodeTime, selection) ?? DecodedPictures()
   }
 
-  func finishPictures(_ wish: PictureWish, showsHeld: Bool) -> DecodedPictures {
-    pictures?.finish(wish, showsHeld: showsHeld) ?? DecodedPictures()
+  func finishPictures(_ selection: PictureSelection, showsHeld: Bool) -> DecodedPictures {
+    pictures?.finish(selection, showsHeld: showsHeld) ?? DecodedPictures()
   }
 
   func decodeSound(_ packet: PacketPayload) -> [SoundPiece] { sound?.decode(packet) ?? [] }

@@ -92,7 +92,7 @@ private final class HostedFile {
   private let beforePictures: (Int) -> Void
   private var lent: LentPictures
   private var media: OwnFileMedia?
-  private let ledger = PictureLedger()
+  private let counters = PictureCounters()
   private var packets: [UInt64: PacketPayload] = [:]
   private var lastPacket: UInt64 = 0
   private var (sendsPictures, sendsSound) = (false, false)
@@ -118,20 +118,20 @@ private final class HostedFile {
     case .open: return false
     case .prepare(let sendsPictures, let sendsSound):
       (self.sendsPictures, self.sendsSound) = (sendsPictures, sendsSound)
-      return say(.prepared(media.prepare(sendsPictures: sendsPictures, sendsSound: sendsSound, ledger: ledger)))
+      return say(.prepared(media.prepare(sendsPictures: sendsPictures, sendsSound: sendsSound, counters: counters)))
     case .read: return read(media)
     case .seek(let time): return say(.moved(media.seek(to: time)))
     case .rewind: return say(.moved(media.rewind()))
-    case .decodePictures(let packet, let stamp, let decodeTime, let wish):
+    case .decodePictures(let packet, let stamp, let decodeTime, let selection):
       guard let payload = packets[packet] else { return false }
       payload.setStamp(stamp)
       pictureNumber += 1
       beforePictures(pictureNumber)
-      let converted = ledger.converted
-      return give(media.decodePictures(payload, at: decodeTime, wish), since: converted)
-    case .finishPictures(let wish, let showsHeld):
-      let converted = ledger.converted
-      return give(media.finishPictures(wish, showsHeld: showsHeld), since: converted)
+      let converted = counters.converted
+      return give(media.decodePictures(payload, at: decodeTime, selection), since: converted)
+    case .finishPictures(let selection, let showsHeld):
+      let converted = counters.converted
+      return give(media.finishPictures(selection, showsHeld: showsHeld), since: converted)
     case .decodeSound(let packet, let stamp):
       guard let payload = packets[packet] else { return false }
       payload.setStamp(stamp)
@@ -214,7 +214,7 @@ private final class HostedFile {
       }
     }
     return say(
-      .pictures(made: pictures.made, newest: pictures.newest, converted: max(0, ledger.converted - converted)))
+      .pictures(made: pictures.made, newest: pictures.newest, converted: max(0, counters.converted - converted)))
   }
 
   private func give(_ pieces: [SoundPiece]) -> Bool {

@@ -89,8 +89,8 @@ final class FileProcess {
     return isDone
   }
 
-  /// - Parameter ledger: counts the pictures.
-  func pictures(_ request: FileRequest, _ ledger: PictureLedger) throws(UntrustedChild.Loss) -> DecodedPictures {
+  /// - Parameter counters: count the pictures.
+  func pictures(_ request: FileRequest, _ counters: PictureCounters) throws(UntrustedChild.Loss) -> DecodedPictures {
     try send(request)
     var pictures = DecodedPictures()
     while true {
@@ -98,9 +98,9 @@ final class FileProcess {
       case .picture(let picture, let duration):
         guard
           let buffer = child.segments.buffer(
-            of: picture, mostPixels: Self.mostPixels, release: { ledger.noteRelease() })
+            of: picture, mostPixels: Self.mostPixels, release: { counters.noteRelease() })
         else { throw child.lost(nil) }
-        ledger.noteLease()
+        counters.noteLease()
         pictures.items.append(
           PictureItem(
             buffer: buffer, colorSpace: picture.colorSpace, rotation: picture.rotation,
@@ -108,7 +108,7 @@ final class FileProcess {
       case .pictures(let made, let newest, let converted):
         pictures.made = made
         pictures.newest = newest
-        ledger.noteConversions(converted)
+        counters.noteConversions(converted)
         return pictures
       default: throw child.lost(nil)
       }

@@ -10,8 +10,8 @@ package enum FileRequest: Hashable, Sendable {
   case read
   case seek(Int64)
   case rewind
-  case decodePictures(packet: UInt64, stamp: PacketStamp, decodeTime: TimeDelta, PictureWish)
-  case finishPictures(PictureWish, showsHeld: Bool)
+  case decodePictures(packet: UInt64, stamp: PacketStamp, decodeTime: TimeDelta, PictureSelection)
+  case finishPictures(PictureSelection, showsHeld: Bool)
   case decodeSound(packet: UInt64, stamp: PacketStamp)
   case finishSound
   case reset(isPicture: Bool)
@@ -62,13 +62,13 @@ package enum FileRequest: Hashable, Sendable {
       writer.write(sendsPictures)
       writer.write(sendsSound)
     case .seek(let time): writer.write(time)
-    case .decodePictures(let packet, let stamp, let decodeTime, let wish):
+    case .decodePictures(let packet, let stamp, let decodeTime, let selection):
       writer.write(packet)
       stamp.write(to: &writer)
       writer.write(decodeTime.nanoseconds)
-      wish.write(to: &writer)
-    case .finishPictures(let wish, let showsHeld):
-      wish.write(to: &writer)
+      selection.write(to: &writer)
+    case .finishPictures(let selection, let showsHeld):
+      selection.write(to: &writer)
       writer.write(showsHeld)
     case .decodeSound(let packet, let stamp):
       writer.write(packet)
@@ -108,12 +108,12 @@ package enum FileRequest: Hashable, Sendable {
     case 68: return .rewind
     case 69:
       guard let packet = reader.readUInt64(), let stamp = PacketStamp(reading: &reader),
-        let time = reader.readInt64(), let wish = PictureWish(reading: &reader)
+        let time = reader.readInt64(), let selection = PictureSelection(reading: &reader)
       else { return nil }
-      return .decodePictures(packet: packet, stamp: stamp, decodeTime: TimeDelta(nanoseconds: time), wish)
+      return .decodePictures(packet: packet, stamp: stamp, decodeTime: TimeDelta(nanoseconds: time), selection)
     case 70:
-      guard let wish = PictureWish(reading: &reader), let showsHeld = reader.readBool() else { return nil }
-      return .finishPictures(wish, showsHeld: showsHeld)
+      guard let selection = PictureSelection(reading: &reader), let showsHeld = reader.readBool() else { return nil }
+      return .finishPictures(selection, showsHeld: showsHeld)
     case 71:
       guard let packet = reader.readUInt64(), let stamp = PacketStamp(reading: &reader) else { return nil }
       return .decodeSound(packet: packet, stamp: stamp)
@@ -155,7 +155,7 @@ extension PacketStamp {
   }
 }
 
-extension PictureWish {
+extension PictureSelection {
   fileprivate func write(to writer: inout MessageWriter) {
     writer.write(floor.nanoseconds)
     writer.write(interval?.nanoseconds)

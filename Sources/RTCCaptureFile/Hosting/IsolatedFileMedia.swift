@@ -24,7 +24,7 @@ final class IsolatedFileMedia: FileMedia {
   private var process: FileProcess?
   /// Read ahead of what was asked for.
   private var steps = StepQueue()
-  private var preparation: (sendsPictures: Bool, sendsSound: Bool, ledger: PictureLedger)?
+  private var preparation: (sendsPictures: Bool, sendsSound: Bool, counters: PictureCounters)?
   private var restarts = RestartLimit()
 
   init(_ child: ChildProcess, file: File, hosts: FileHosts) throws(CaptureError) {
@@ -51,9 +51,9 @@ final class IsolatedFileMedia: FileMedia {
   }
 
   func prepare(
-    sendsPictures: Bool, sendsSound: Bool, ledger: PictureLedger
+    sendsPictures: Bool, sendsSound: Bool, counters: PictureCounters
   ) throws(FileLoss) -> FileDecoders {
-    preparation = (sendsPictures, sendsSound, ledger)
+    preparation = (sendsPictures, sendsSound, counters)
     return try ask { process throws(UntrustedChild.Loss) in
       try process.prepare(sendsPictures: sendsPictures, sendsSound: sendsSound)
     }
@@ -79,18 +79,18 @@ final class IsolatedFileMedia: FileMedia {
   }
 
   func decodePictures(
-    _ packet: PacketPayload, at decodeTime: TimeDelta, _ wish: PictureWish
+    _ packet: PacketPayload, at decodeTime: TimeDelta, _ selection: PictureSelection
   ) throws(FileLoss) -> DecodedPictures {
-    guard let id = packet.id, let ledger = preparation?.ledger else { return DecodedPictures() }
-    let request = FileRequest.decodePictures(packet: id, stamp: packet.stamp, decodeTime: decodeTime, wish)
-    return try ask { process throws(UntrustedChild.Loss) in try process.pictures(request, ledger) }
+    guard let id = packet.id, let counters = preparation?.counters else { return DecodedPictures() }
+    let request = FileRequest.decodePictures(packet: id, stamp: packet.stamp, decodeTime: decodeTime, selection)
+    return try ask { process throws(UntrustedChild.Loss) in try process.pictures(request, counters) }
   }
 
-  func finishPictures(_ wish: PictureWish, showsHeld: Bool) throws(FileLoss) -> DecodedPictures {
+  func finishPictures(_ selection: PictureSelection, showsHeld: Bool) throws(FileLoss) -> DecodedPictures {
     // A lost process holds no pictures.
-    guard process != nil, let ledger = preparation?.ledger else { return DecodedPictures() }
+    guard process != nil, let counters = preparation?.counters else { return DecodedPictures() }
     return try ask { process throws(UntrustedChild.Loss) in
-      try process.pictures(.finishPictures(wish, showsHeld: showsHeld), ledger)
+      try process.pictures(.finishPictures(selection, showsHeld: showsHeld), counters)
     }
   }
 
@@ -143,7 +143,7 @@ final class IsolatedFileMedia: FileMedia {
     self.start = start
     guard let preparation else { return }
     _ = try prepare(
-      sendsPictures: preparation.sendsPictures, sendsSound: preparation.sendsSound, ledger: preparation.ledger)
+      sendsPictures: preparation.sendsPictures, sendsSound: preparation.sendsSound, counters: preparation.counters)
   }
 
   private func ask<Answer>(

@@ -79,7 +79,7 @@ final class FileReader {
   private func prepare() {
     do throws(FileLoss) {
       let decoders = try media.prepare(
-        sendsPictures: core.info.encodedFormat != nil, sendsSound: core.info.isOpus, ledger: core.ledger)
+        sendsPictures: core.info.encodedFormat != nil, sendsSound: core.info.isOpus, counters: core.counters)
       core.monitor.change { state, _ in
         if !decoders.decodesPictures { state.video.isDead = true }
         if !decoders.decodesSound { state.audio.isDead = true }

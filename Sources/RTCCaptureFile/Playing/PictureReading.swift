@@ -19,21 +19,21 @@ final class PictureReading {
     if work.startsAnew { try media.reset(.video) }
     switch work.entry {
     case .packet(let packet):
-      let wish = core.monitor.note { state, _ in
+      let selection = core.monitor.note { state, _ in
         state.video.sent += 1
-        return self.wish(state)
+        return self.selection(state)
       }
-      note(try media.decodePictures(packet.payload, at: packet.decodeTime, wish))
+      note(try media.decodePictures(packet.payload, at: packet.decodeTime, selection))
     case .boundary(let floor, let isLast):
-      let wish = core.monitor.read { state, _ in self.wish(state) }
-      note(try media.finishPictures(wish, showsHeld: isLast || wish.floor < floor))
+      let selection = core.monitor.read { state, _ in self.selection(state) }
+      note(try media.finishPictures(selection, showsHeld: isLast || selection.floor < floor))
       core.monitor.change { state, _ in PlayerState.finishPass(&state.video, floor: floor) }
     }
   }
 
-  private func wish(_ state: borrowing PlayerState) -> PictureWish {
+  private func selection(_ state: borrowing PlayerState) -> PictureSelection {
     let speed = state.clock.speed
-    return PictureWish(
+    return PictureSelection(
       floor: state.video.floor, interval: state.maximumFrameRate.map { .seconds(speed / $0) }, isLate: isLate)
   }
 

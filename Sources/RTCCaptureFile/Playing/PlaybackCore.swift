@@ -10,7 +10,7 @@ final class PlaybackCore: Sendable {
   let info: FileInfo
   let options: FilePlayer.Options
   let monitor: PlaybackMonitor<PlayerState>
-  let ledger = PictureLedger()
+  let counters = PictureCounters()
   let events: AsyncStream<FilePlayer.Event>
   private let feed: AsyncStream<FilePlayer.Event>.Continuation
   private let readerThread = WorkerThread()

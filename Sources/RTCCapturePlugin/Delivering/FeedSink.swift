@@ -10,16 +10,16 @@ final class FeedSink: PluginSink {
     self.report = report
   }
 
-  func offer(_ frame: VideoFrame, memory: PluginMemory?) -> PushVerdict {
-    let verdict = feed.offer(frame)
-    if case .taken = verdict { report.count { $0.pictures += 1 } }
-    return verdict
+  func offer(_ frame: VideoFrame, memory: PluginMemory?) -> PushResult {
+    let result = feed.offer(frame)
+    if case .taken = result { report.count { $0.pictures += 1 } }
+    return result
   }
 
-  func offer(_ sound: AudioFrame) -> PushVerdict {
-    let verdict = feed.offer(sound)
-    if case .taken = verdict { report.count { $0.sounds += 1 } }
-    return verdict
+  func offer(_ sound: AudioFrame) -> PushResult {
+    let result = feed.offer(sound)
+    if case .taken = result { report.count { $0.sounds += 1 } }
+    return result
   }
 
   func makeMemory(byteCount: Int) -> PluginMemory? { PluginMemory.own(byteCount: byteCount) }

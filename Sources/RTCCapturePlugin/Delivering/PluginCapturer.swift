@@ -19,7 +19,7 @@ public final class PluginCapturer: VideoCapturer {
   /// Whether the plugin describes itself as a screencast.
   public var isScreencast: Bool { core.description.isScreencast }
 
-  /// The size is a wish: a plugin may deliver another, and change it with each picture. When its sound was started
+  /// The size is a request: a plugin may deliver another, and change it with each picture. When its sound was started
   /// before, the plugin runs already, as `PluginSettings` wants it.
   public func startCapture(format: VideoFormat, consumer: any VideoConsumer) {
     let core = core

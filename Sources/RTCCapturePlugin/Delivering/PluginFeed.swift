@@ -44,8 +44,8 @@ final class PluginFeed: Sendable {
 
   /// A picture nobody fetches is kept, so that a still picture pushed once is not lost; a newer one replaces it.
   /// - Parameter replacing: a newer picture takes the place of one that is waited for, too.
-  func offer(_ frame: VideoFrame, replacing: Bool = false) -> PushVerdict {
-    let (verdict, wakes, old, room) = state.withLock { state -> (PushVerdict, WorkerRun?, VideoFrame?, Room?) in
+  func offer(_ frame: VideoFrame, replacing: Bool = false) -> PushResult {
+    let (result, wakes, old, room) = state.withLock { state -> (PushResult, WorkerRun?, VideoFrame?, Room?) in
       guard state.isOpen, state.end == nil else { return (.stopped, nil, nil, nil) }
       let isFetched = state.pictureRun != nil
       if state.picture != nil, isFetched, !replacing { return (.busy, nil, nil, nil) }
@@ -60,12 +60,12 @@ final class PluginFeed: Sendable {
     withExtendedLifetime(old) {}
     wakes?.wake()
     room?.forPicture()
-    return verdict
+    return result
   }
 
   /// Sound that is not fetched is dropped.
-  func offer(_ sound: AudioFrame) -> PushVerdict {
-    let (verdict, wakes, room) = state.withLock { state -> (PushVerdict, WorkerRun?, Room?) in
+  func offer(_ sound: AudioFrame) -> PushResult {
+    let (result, wakes, room) = state.withLock { state -> (PushResult, WorkerRun?, Room?) in
       guard state.isOpen, state.end == nil else { return (.stopped, nil, nil) }
       guard let run = state.soundRun else { return (.taken, nil, state.room) }
       if state.queued > .zero, state.queued + sound.duration > Self.soundLimit { return (.busy, nil, nil) }
@@ -75,7 +75,7 @@ final class PluginFeed: Sendable {
     }
     wakes?.wake()
     room?.forSound(sound.duration)
-    return verdict
+    return result
   }
 
   /// The source ended by itself; what waits is still delivered.

@@ -37,15 +37,15 @@ final class ChannelSink: PluginSink {
 
   // MARK: - From the plugin
 
-  func offer(_ frame: VideoFrame, memory: PluginMemory?) -> PushVerdict {
-    let verdict = state.withLock { state -> PushVerdict in
+  func offer(_ frame: VideoFrame, memory: PluginMemory?) -> PushResult {
+    let result = state.withLock { state -> PushResult in
       guard state.isOpen else { return .stopped }
       guard state.credits > 0 else { return .busy }
       state.credits -= 1
       if let memory { state.sent[memory.slot] = frame }
       return .taken
     }
-    guard case .taken = verdict else { return verdict }
+    guard case .taken = result else { return result }
     if let memory {
       send(frame, memory)
     } else if !copy(frame) {
@@ -109,15 +109,15 @@ final class ChannelSink: PluginSink {
     return memory
   }
 
-  func offer(_ sound: AudioFrame) -> PushVerdict {
-    let verdict = state.withLock { state -> PushVerdict in
+  func offer(_ sound: AudioFrame) -> PushResult {
+    let result = state.withLock { state -> PushResult in
       guard state.isOpen else { return .stopped }
       let length = sound.duration.nanoseconds
       if state.queuedSound > 0, state.queuedSound + length > PluginFeed.soundLimit.nanoseconds { return .busy }
       state.queuedSound += length
       return .taken
     }
-    guard case .taken = verdict else { return verdict }
+    guard case .taken = result else { return result }
     let step = Self.longestSound / sound.format.channels * sound.format.channels
     for start in stride(from: 0, to: sound.samples.count, by: step) {
       let part = AudioFrame(

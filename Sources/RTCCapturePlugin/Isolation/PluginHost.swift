@@ -41,7 +41,7 @@ public enum PluginHost {
     let sink = ChannelSink(socket)
     let thread = WorkerThread()
     // From here on the end of the other side is noticed, even while the plugin hangs.
-    try thread.startCapture(name: "rtc-plugin-ctl") { _ in obey(socket, sink, phase) }
+    try thread.startCapture(name: "rtc-plugin-ctl") { _ in perform(socket, sink, phase) }
     let library = try PluginLibrary(path: path)
     socket.send(HostEvent.described(library.description).bytes, isPatient: true)
     guard let start else { return }
@@ -58,7 +58,7 @@ public enum PluginHost {
     }
   }
 
-  private static func obey(_ socket: MessageSocket, _ sink: ChannelSink, _ phase: Monitor<Phase>) {
+  private static func perform(_ socket: MessageSocket, _ sink: ChannelSink, _ phase: Monitor<Phase>) {
     var room: [UInt8] = []
     while case .message(let bytes, let descriptor) = socket.receive(into: &room) {
       if let descriptor { close(descriptor) }

@@ -183,14 +183,14 @@ final class PluginInlet: Sendable {
   /// The lease made here is gone when this returns, so that the loan's end depends on nobody but the consumer.
   private func offer(
     _ picture: CheckedPicture, at time: Timestamp, memory: PluginMemory?, _ loan: Loan
-  ) -> PushVerdict {
+  ) -> PushResult {
     guard let frame = frame(picture, at: time, loan: loan) else { return .stopped }
-    let verdict = sink.offer(frame, memory: memory)
-    if case .taken = verdict { return .taken }
+    let result = sink.offer(frame, memory: memory)
+    if case .taken = result { return .taken }
     // The frame has no other lease; without its loan, its end does not concern the plugin.
     loan.disarm()
     withExtendedLifetime(frame) {}
-    return verdict
+    return result
   }
 
   private func frame(_ picture: CheckedPicture, at time: Timestamp, loan: Loan) -> VideoFrame? {

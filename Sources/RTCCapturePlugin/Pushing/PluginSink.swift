@@ -1,7 +1,7 @@
 import RTCMedia
 
 /// Whether a push was taken. Unless it is `taken`, nothing of it may be kept.
-enum PushVerdict: Sendable {
+enum PushResult: Sendable {
   case taken
   /// There is no room now; the inlet's `noteRoom` reports when there is.
   case busy
@@ -13,8 +13,8 @@ enum PushVerdict: Sendable {
 /// for a consumer.
 protocol PluginSink: AnyObject, Sendable {
   /// - Parameter memory: the borrowed memory that the frame lies in; nil when it is the plugin's own.
-  func offer(_ frame: VideoFrame, memory: PluginMemory?) -> PushVerdict
-  func offer(_ sound: AudioFrame) -> PushVerdict
+  func offer(_ frame: VideoFrame, memory: PluginMemory?) -> PushResult
+  func offer(_ sound: AudioFrame) -> PushResult
   /// Memory for a picture to lend; nil when there is none.
   func makeMemory(byteCount: Int) -> PluginMemory?
   func note(_ fault: PluginFault)

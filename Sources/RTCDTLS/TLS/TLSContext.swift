@@ -33,7 +33,7 @@ import COpenSSL
     role = .client
     unsafe context = try Self.make(TLS_client_method())
     unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
-    unsafe SSL_CTX_set_cert_verify_callback(context, judgeServerCertificate, nil)
+    unsafe SSL_CTX_set_cert_verify_callback(context, evaluateServerCertificate, nil)
     if case .http = applicationProtocol {
       // 0 is success here.
       guard unsafe SSL_CTX_set_alpn_protos(context, httpProtocol, UInt32(httpProtocol.count)) == 0 else {

@@ -22,7 +22,7 @@ package enum TLSFailure: Error, Hashable, Sendable {
     case wrongHost
     case expired
     case notYetValid
-    /// The application's own judge refused it.
+    /// The application's own verifier refused it.
     case refused
     /// Another fault; OpenSSL's words.
     case unusable(String)

@@ -34,14 +34,14 @@ package enum TLSEvent: Hashable, Sendable {
 
   private let ssl: OpaquePointer
   private var state = State.handshaking
-  private let judge: (([UInt8]) -> Bool)?
+  private let verifier: (([UInt8]) -> Bool)?
 
   /// A client's end.
-  /// - Parameter judge: takes the server's certificate (DER) and decides alone, in place of trust roots and host.
+  /// - Parameter verifier: takes the server's certificate (DER) and decides alone, in place of trust roots and host.
   package init(
-    _ context: TLSContext, to host: TLSHost, judge: (([UInt8]) -> Bool)? = nil
+    _ context: TLSContext, to host: TLSHost, verifier: (([UInt8]) -> Bool)? = nil
   ) throws(TLSConfigurationError) {
-    self.judge = judge
+    self.verifier = verifier
     unsafe ssl = try context.makeConnection()
     try useMemory()
     try expect(host)
@@ -50,7 +50,7 @@ package enum TLSEvent: Hashable, Sendable {
 
   /// A server's end.
   package init(_ context: TLSContext) throws(TLSConfigurationError) {
-    judge = nil
+    verifier = nil
     unsafe ssl = try context.makeConnection()
     try useMemory()
   }
@@ -214,26 +214,26 @@ package enum TLSEvent: Hashable, Sendable {
     }
   }
 
-  /// The application's verdict; nil: it leaves that to the trust roots.
-  fileprivate func verdict(on certificate: OpaquePointer?) -> Bool? {
-    guard let judge else { return nil }
+  /// The application's decision; nil: it leaves that to the trust roots.
+  fileprivate func decision(on certificate: OpaquePointer?) -> Bool? {
+    guard let verifier else { return nil }
     let count = unsafe i2d_X509(certificate, nil)
     guard count > 0 else { return false }
     let der = unsafe [UInt8](unsafeUninitializedCapacity: Int(count)) { room, written in
       var end = room.baseAddress
       unsafe written = Int(max(0, i2d_X509(certificate, &end)))
     }
-    return judge(der)
+    return verifier(der)
   }
 }
 
 /// Judges a server's certificate: 1 when it is good.
-func judgeServerCertificate(_ store: OpaquePointer?, _: UnsafeMutableRawPointer?) -> CInt {
+func evaluateServerCertificate(_ store: OpaquePointer?, _: UnsafeMutableRawPointer?) -> CInt {
   let ssl = unsafe OpaquePointer(X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()))
   let session = unsafe Unmanaged<TLSSession>.fromOpaque(SSL_get_ex_data(ssl, 0)).takeUnretainedValue()
-  guard let verdict = unsafe session.verdict(on: X509_STORE_CTX_get0_cert(store)) else {
+  guard let decision = unsafe session.decision(on: X509_STORE_CTX_get0_cert(store)) else {
     return unsafe X509_verify_cert(store)
   }
-  unsafe X509_STORE_CTX_set_error(store, verdict ? X509_V_OK : X509_V_ERR_APPLICATION_VERIFICATION)
-  return verdict ? 1 : 0
+  unsafe X509_STORE_CTX_set_error(store, decision ? X509_V_OK : X509_V_ERR_APPLICATION_VERIFICATION)
+  return decision ? 1 : 0
 }

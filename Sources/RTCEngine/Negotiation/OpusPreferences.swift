@@ -16,7 +16,7 @@ public struct OpusPreferences: Hashable, Sendable {
   /// `cbr`: all packets are to have one size.
   public var isConstantBitrate: Bool?
 
-  /// No wishes.
+  /// No preferences.
   public init() {}
 
   /// Parses the value of `a=fmtp`. Invalid values are ignored; numbers out of range are clamped.
@@ -83,19 +83,19 @@ public struct OpusPreferences: Hashable, Sendable {
 
 /// The combined preferences of a sound's listeners.
 package struct OpusPreferenceSet<Listener: Hashable & Sendable>: Sendable {
-  private var wishes: [Listener: OpusPreferences] = [:]
+  private var preferences: [Listener: OpusPreferences] = [:]
 
   /// A set without listeners.
   package init() {}
 
   /// The preferences of all present listeners; empty without any.
-  package var combined: OpusPreferences { OpusPreferences.combined(wishes.values) }
+  package var combined: OpusPreferences { OpusPreferences.combined(preferences.values) }
 
   /// Comes, or changes its mind; nil: is gone.
-  /// - Returns: what all wish together, when that is another than before.
+  /// - Returns: the combined preferences if they have changed; nil otherwise.
   package mutating func set(_ new: OpusPreferences?, of listener: Listener) -> OpusPreferences? {
     let before = combined
-    wishes[listener] = new
+    preferences[listener] = new
     let after = combined
     return after == before ? nil : after
   }

@@ -12,7 +12,7 @@ extension Peer {
     negotiation.transport.candidates = configuration.described(candidates)
     negotiation.transport.endOfCandidates = isComplete
     guard let section = negotiation.candidateSection, let credentials = negotiation.describedCredentials else { return }
-    let (new, isEnd) = toldCandidates.update(negotiation.transport)
+    let (new, isEnd) = announcedCandidates.update(negotiation.transport)
     for text in new.map(\.description) + (isEnd ? [""] : []) {
       outbox.events.append(
         .localCandidateGathered(
@@ -95,7 +95,7 @@ extension Peer {
     guard let fragment = negotiation.localFragment else {
       throw NegotiationFailure(kind: .wrongState, sentence: "There is no description yet that candidates could be for.")
     }
-    toldCandidates.describe(negotiation.transport)
+    announcedCandidates.describe(negotiation.transport)
     return .fragment(fragment.description)
   }
 }

@@ -190,7 +190,7 @@ extension Peer {
     if negotiation.session == nil { transport.offerFirst() }
     if state == .new { transport.limitConnecting(now) }
     announceUsernameFragment(negotiation.transport.credentials, into: &outbox)
-    toldCandidates.describe(negotiation.transport)
+    announcedCandidates.describe(negotiation.transport)
     return .description(Description(kind: .offer, sdp: offer.description))
   }
 
@@ -222,7 +222,7 @@ extension Peer {
   ) throws(NegotiationFailure) -> CommandResult {
     let answer = try NegotiationFailure.translating { () throws(NegotiationError) in try negotiation.createAnswer() }
     if let session = negotiation.session { try apply(session, now: now, into: &outbox) }
-    toldCandidates.describe(negotiation.transport)
+    announcedCandidates.describe(negotiation.transport)
     return .description(Description(kind: .answer, sdp: answer.description))
   }
 

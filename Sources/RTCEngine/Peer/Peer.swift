@@ -18,7 +18,7 @@ package struct Peer: ~Copyable {
   var negotiation: Negotiation
   var negotiationNeeded = NegotiationNeededFlag()
   /// The local candidates that were reported.
-  var toldCandidates = ToldCandidates()
+  var announcedCandidates = AnnouncedCandidates()
   /// The remote tracks that were reported.
   var remoteTracks: [RemoteTrackDescription] = []
 

@@ -30,7 +30,7 @@ package struct CandidateGatherer: ~Copyable {
   private var bases: [Base] = []
   private var queries: [STUNServerQuery] = []
   var allocations: [TURNAllocation] = []
-  private var places = ServerPlaces()
+  private var endpoints = ServerEndpoints()
   private var random: SeededGenerator
 
   /// - Parameter seed: for transaction ids and the spread of timers; random in production.
@@ -72,7 +72,7 @@ package struct CandidateGatherer: ~Copyable {
     }
     withdraw(server.id, now: now, into: &batch)
     locate()
-    if places.contains(server) {
+    if endpoints.contains(server) {
       events.append(.serverFailed(id: server.id, .duplicate))
     } else if server.isRelay {
       allocations.append(TURNAllocation(server, seed: random.next(), now: now))
@@ -115,24 +115,24 @@ package struct CandidateGatherer: ~Copyable {
 
   /// True when a datagram that came this way is from one of the servers, and so for `receive`. One or two look-ups; without
   /// servers none.
-  package func expects(_ route: Route) -> Bool { places.find(route) != nil }
+  package func expects(_ route: Route) -> Bool { endpoints.find(route) != nil }
 
   /// Takes a datagram, or a message from a stream, of a server.
   /// - Returns: a relayed datagram of a peer: its range in `bytes`, and its route, whose kind is `.relay`.
   package mutating func receive(
     _ bytes: Span<UInt8>, route: Route, now: Timestamp, into batch: inout DatagramBatch, events: inout [Event]
   ) -> (range: Range<Int>, route: Route)? {
-    guard let place = places.find(route) else { return nil }
+    guard let endpoint = endpoints.find(route) else { return nil }
     if TURNChannelHeader.isLikely(bytes) {
-      guard let index = place.allocation else { return nil }
+      guard let index = endpoint.allocation else { return nil }
       return allocations[index].unwrapChannelData(bytes, now: now)
     }
     guard STUNMessage.isLikely(bytes), let message = try? STUNMessage(parsing: bytes) else { return nil }
     if message.header.class == .indication {
-      guard let index = place.allocation else { return nil }
+      guard let index = endpoint.allocation else { return nil }
       return allocations[index].unwrapIndication(message, now: now)
     }
-    take(message, at: place, route: route, now: now, into: &batch, events: &events)
+    take(message, at: endpoint, route: route, now: now, into: &batch, events: &events)
     settle(now: now, events: &events)
     return nil
   }
@@ -150,17 +150,17 @@ package struct CandidateGatherer: ~Copyable {
   }
 
   private mutating func take(
-    _ message: STUNMessage, at place: ServerPlaces.Place, route: Route, now: Timestamp,
+    _ message: STUNMessage, at endpoint: ServerEndpoints.Endpoint, route: Route, now: Timestamp,
     into batch: inout DatagramBatch, events: inout [Event]
   ) {
-    if let index = place.allocation {
+    if let index = endpoint.allocation {
       let former = allocations[index].link.route
       if allocations[index].take(message, on: route, now: now, into: &batch, events: &events) {
         if allocations[index].link.route != former { locate() }
         return
       }
     }
-    if let index = place.query {
+    if let index = endpoint.query {
       let former = queries[index].link.route
       queries[index].take(message, on: route, now: now, into: &batch, events: &events)
       if queries[index].link.route != former { locate() }
@@ -177,7 +177,7 @@ package struct CandidateGatherer: ~Copyable {
     allocations.removeAll { $0.link.server.id == id }
   }
 
-  private mutating func locate() { places = ServerPlaces(queries: queries, allocations: allocations) }
+  private mutating func locate() { endpoints = ServerEndpoints(queries: queries, allocations: allocations) }
 
   /// An earlier server that works gives the same address, so that its Binding requests keep the mapping for this one too.
   private func isKept(elsewhere index: Int) -> Bool {

@@ -10,7 +10,7 @@ struct LongTermCredential {
     let key: STUNIntegrityKey
   }
 
-  enum Verdict {
+  enum Outcome {
     /// Send the same request again, with the new challenge.
     case again
     case failed(ICEServerFailure)
@@ -54,7 +54,7 @@ struct LongTermCredential {
   }
 
   /// The server answered 401 or 438 (RFC 8489 §9.2.5).
-  mutating func challenged(by message: STUNMessage, to request: ServerTransaction) -> Verdict {
+  mutating func challenged(by message: STUNMessage, to request: ServerTransaction) -> Outcome {
     // Several requests were under way with the old nonce.
     if request.isAuthenticated, request.challenge != serial { return .again }
     guard !username.isEmpty else { return .failed(.credentialsMissing) }

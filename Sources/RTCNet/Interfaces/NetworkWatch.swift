@@ -15,21 +15,21 @@ package final class NetworkWatch: Sendable {
   /// - Parameter report: called on the watch's thread, one call after the other; must not wait for the watch.
   /// - Throws: if the kernel refuses.
   package convenience init(_ report: @escaping @Sendable (NetworkChange) -> Void) throws(SystemError) {
-    let news = try SystemError.check(
+    let changes = try SystemError.check(
       clinux_network_watch_open(), call: "socket", subject: "Watching the network interfaces")
-    try self.init(news: news, addresses: { try? NetworkInterfaces.addresses() }, report)
+    try self.init(changes: changes, addresses: { try? NetworkInterfaces.addresses() }, report)
   }
 
   /// - Parameters:
-  ///   - news: a descriptor, owned by the watch from now on, that is readable when something may have changed.
+  ///   - changes: a descriptor, owned by the watch from now on, that is readable when something may have changed.
   ///   - addresses: returns the present addresses; nil if they are unknown.
   package init(
-    news: Int32, addresses: @escaping @Sendable () -> [InterfaceAddress]?,
+    changes: Int32, addresses: @escaping @Sendable () -> [InterfaceAddress]?,
     _ report: @escaping @Sendable (NetworkChange) -> Void
   ) throws(SystemError) {
     let stopped: WakeEvent
     do throws(SystemError) { stopped = try WakeEvent() } catch {
-      _ = FileDescriptor(owning: news)
+      _ = FileDescriptor(owning: changes)
       throw error
     }
     self.stopped = stopped
@@ -39,10 +39,10 @@ package final class NetworkWatch: Sendable {
     do throws(SystemError) {
       new = try NamedThread(name: "rtc-network") {
         owner.thread.store(UInt(pthread_self()), ordering: .relaxed)
-        Self.run(news, addresses, stopped, report)
+        Self.run(changes, addresses, stopped, report)
       }
     } catch {
-      _ = FileDescriptor(owning: news)
+      _ = FileDescriptor(owning: changes)
       throw error
     }
     thread.withLock { $0 = new }
@@ -58,9 +58,9 @@ package final class NetworkWatch: Sendable {
   }
 
   private static func run(
-    _ news: Int32, _ addresses: () -> [InterfaceAddress]?, _ stopped: WakeEvent, _ report: (NetworkChange) -> Void
+    _ changes: Int32, _ addresses: () -> [InterfaceAddress]?, _ stopped: WakeEvent, _ report: (NetworkChange) -> Void
   ) {
-    let file = FileDescriptor(owning: news)
+    let file = FileDescriptor(owning: changes)
     guard let poller = try? Poller(), (try? poller.add(file.number, token: 0)) != nil,
       (try? poller.add(stopped.descriptor, token: 1)) != nil
     else { return }

@@ -25,12 +25,12 @@ final class NetworkFollower {
     var hasSlept: Bool
   }
 
-  private var news: NetworkNews?
+  private var notifier: NetworkChangeNotifier?
   private var sleep = SleepWatch(monotonic: MonotonicClock.now(), boot: BootClock.now())
   private var hasSlept = false
   private var state: State
   var addresses: [InterfaceAddress] { state.addresses }
-  /// When to look; `.distantFuture`: there is no news.
+  /// When to look; `.distantFuture`: nothing has changed.
   private(set) var nextDeadline = Timestamp.distantFuture
 
   /// A change causes many notifications: those within this time are handled together.
@@ -39,7 +39,7 @@ final class NetworkFollower {
   init(_ loop: EventLoop) {
     state = State.now() ?? State()
     // Without notifications of the kernel, the addresses stay as they are now.
-    news = try? NetworkNews(on: loop) { [unowned self] now in lookSoon(now) }
+    notifier = try? NetworkChangeNotifier(on: loop) { [unowned self] now in lookSoon(now) }
   }
 
   /// To be called whenever the loop has woken.
@@ -63,7 +63,7 @@ final class NetworkFollower {
   }
 
   func close() {
-    news?.close()
-    news = nil
+    notifier?.close()
+    notifier = nil
   }
 }

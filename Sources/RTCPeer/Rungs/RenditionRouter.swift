@@ -78,7 +78,7 @@ package struct RenditionRouter<Viewer: Hashable> {
     var standing = RungStanding()
     var budget = KeyFrameBudget()
     /// The time to ask for the key frame that it needs; nil: it was asked for, or none is needed.
-    var wishDue: Timestamp?
+    var requestDue: Timestamp?
 
     /// The rendition that it receives or is changing to.
     var place: Rendition? { target ?? current }
@@ -100,7 +100,7 @@ package struct RenditionRouter<Viewer: Hashable> {
   /// When each was asked for a key frame last.
   private var asked: [Rendition: Timestamp] = [:]
   /// Delayed key-frame requests that are due, with their viewers.
-  private var dueWishes: [(viewer: Viewer, rendition: Rendition)] = []
+  private var dueRequests: [(viewer: Viewer, rendition: Rendition)] = []
   /// The recent rate of the main rung's content.
   private var output = RateMeter()
   /// The rungs to ask for a key frame, because viewers were moved to them.
@@ -238,7 +238,7 @@ package struct RenditionRouter<Viewer: Hashable> {
 
   /// A key frame of the viewer's rendition was sent: the reason to change is gone, unless its network is too slow.
   private mutating func settle(_ index: Int, on rendition: Rendition, _ now: Timestamp, isNew: Bool = false) -> Bool {
-    places[index].wishDue = nil
+    places[index].requestDue = nil
     if rendition == rungs?.main {
       guard isNew || places[index].target == nil || places[index].standing.reason != .slow else { return false }
       if isNew, places[index].standing.reason != .main { counts.handovers += 1 }
@@ -255,20 +255,20 @@ package struct RenditionRouter<Viewer: Hashable> {
   /// - Returns: the rendition to ask for it; nil if the viewer can decode none, or the request is due later.
   package mutating func keyFrameNeeded(by viewer: Viewer, _ reason: KeyFrameReason, now: Timestamp) -> Rendition? {
     guard let index = index(viewer), let place = places[index].place else { return nil }
-    guard let rungs else { return wish(index, reason, of: place, now) }
-    counts.wishes[reason, default: 0] += 1
+    guard let rungs else { return requestKeyFrame(index, reason, of: place, now) }
+    counts.keyFrameRequests[reason, default: 0] += 1
     if place == rungs.main {
       guard hasPicture(of: rungs.main, besides: viewer), let side = sideRung(for: places[index]) else {
-        return wish(index, reason, of: place, now)
+        return requestKeyFrame(index, reason, of: place, now)
       }
       moveOff(index, RungReason(reason), to: side, now)
-      return wish(index, reason, of: side, now)
+      return requestKeyFrame(index, reason, of: side, now)
     }
-    return wish(index, reason, of: place, now)
+    return requestKeyFrame(index, reason, of: place, now)
   }
 
   /// - Returns: the rendition, if it is to be asked now.
-  private mutating func wish(
+  private mutating func requestKeyFrame(
     _ index: Int, _ reason: KeyFrameReason, of rendition: Rendition, _ now: Timestamp
   ) -> Rendition? {
     let isShared = hasPicture(of: rendition, besides: places[index].viewer)
@@ -277,11 +277,11 @@ package struct RenditionRouter<Viewer: Hashable> {
       due = max(due, last + PeerLimits.sharedKeyFrameInterval)
     }
     guard due <= now else {
-      places[index].wishDue = min(places[index].wishDue ?? due, due)
+      places[index].requestDue = min(places[index].requestDue ?? due, due)
       return nil
     }
     places[index].budget.take(reason, isShared: isShared, now: now)
-    places[index].wishDue = nil
+    places[index].requestDue = nil
     asked[rendition] = now
     return rendition
   }
@@ -303,7 +303,7 @@ package struct RenditionRouter<Viewer: Hashable> {
   /// The time at which `deadlineReached` has work: a viewer may change rungs, or a delayed request is due.
   package func nextDeadline(now: Timestamp) -> Timestamp {
     var next = Timestamp.distantFuture
-    for place in places where place.isReachable { next = min(next, place.wishDue ?? .distantFuture) }
+    for place in places where place.isReachable { next = min(next, place.requestDue ?? .distantFuture) }
     guard let rungs else { return next }
     let main = told[rungs.main]
     for place in places where place.isReachable && isOnSide(place.current) {
@@ -317,11 +317,13 @@ package struct RenditionRouter<Viewer: Hashable> {
   /// Performs the requests that are due.
   package mutating func deadlineReached(_ now: Timestamp) {
     for index in places.indices {
-      guard places[index].isReachable, let due = places[index].wishDue, due <= now,
+      guard places[index].isReachable, let due = places[index].requestDue, due <= now,
         let place = places[index].place
       else { continue }
-      places[index].wishDue = nil
-      if let rendition = wish(index, .request, of: place, now) { dueWishes.append((places[index].viewer, rendition)) }
+      places[index].requestDue = nil
+      if let rendition = requestKeyFrame(index, .request, of: place, now) {
+        dueRequests.append((places[index].viewer, rendition))
+      }
     }
   }
 
@@ -329,9 +331,9 @@ package struct RenditionRouter<Viewer: Hashable> {
   package mutating func takeKeyFrameRequest() -> Rendition? { wantedKeyFrames.popFirst() }
 
   /// Delayed key-frame requests that are due, with their viewers; each once.
-  package mutating func takeDueWishes() -> [(viewer: Viewer, rendition: Rendition)] {
-    defer { dueWishes = [] }
-    return dueWishes
+  package mutating func takeDueRequests() -> [(viewer: Viewer, rendition: Rendition)] {
+    defer { dueRequests = [] }
+    return dueRequests
   }
 
   // MARK: - Reading

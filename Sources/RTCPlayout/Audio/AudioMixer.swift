@@ -5,32 +5,32 @@ import Synchronization
 /// Mixes several sounds for one loudspeaker: their sum, limited softly. Sources may be added and removed at any time,
 /// on any thread; a removed one is faded out within the device's next request.
 package final class AudioMixer: PlayoutSource {
-  private struct Desk {
+  private struct State {
     var playing: [any PlayoutSource] = []
     var leaving: [any PlayoutSource] = []
   }
 
-  private let desk = Mutex(Desk())
+  private let state = Mutex(State())
 
   /// Without sounds.
   package init() {}
 
   /// The sources being mixed.
-  package var sources: [any PlayoutSource] { desk.withLock { $0.playing } }
+  package var sources: [any PlayoutSource] { state.withLock { $0.playing } }
 
   /// Adds `source`; without effect if it is there already.
   package func add(_ source: any PlayoutSource) {
-    desk.withLock { desk in
-      desk.leaving.removeAll { $0 === source }
-      if !desk.playing.contains(where: { $0 === source }) { desk.playing.append(source) }
+    state.withLock { state in
+      state.leaving.removeAll { $0 === source }
+      if !state.playing.contains(where: { $0 === source }) { state.playing.append(source) }
     }
   }
 
   /// Removes `source`, which is asked for sound at most once after that.
   package func remove(_ source: any PlayoutSource) {
-    desk.withLock { desk in
-      guard let index = desk.playing.firstIndex(where: { $0 === source }) else { return }
-      desk.leaving.append(desk.playing.remove(at: index))
+    state.withLock { state in
+      guard let index = state.playing.firstIndex(where: { $0 === source }) else { return }
+      state.leaving.append(state.playing.remove(at: index))
     }
   }
 
@@ -38,9 +38,9 @@ package final class AudioMixer: PlayoutSource {
   package func render(sampleCount: Int, delay: TimeDelta) -> [Float] {
     let count = max(0, sampleCount)
     // A source may take itself out from inside its render.
-    let (playing, leaving) = desk.withLock { desk in
-      defer { desk.leaving = [] }
-      return (desk.playing, desk.leaving)
+    let (playing, leaving) = state.withLock { state in
+      defer { state.leaving = [] }
+      return (state.playing, state.leaving)
     }
     var sum = [Float](repeating: 0, count: count * 2)
     for source in playing {

@@ -28,7 +28,7 @@ package final class AudioPlayout: PlayoutSource {
   }
 
   /// The state shared by both threads, locked for moments.
-  private struct Door {
+  private struct Shared {
     var packets: [ReceivedAudio] = []
     var sinks: [any AudioSink] = []
     var isEnabled = true
@@ -64,7 +64,7 @@ package final class AudioPlayout: PlayoutSource {
   private static let largestVolume: Float = 10
 
   private let clock: @Sendable () -> Timestamp
-  private let door = Mutex(Door())
+  private let shared = Mutex(Shared())
   private let voice: Mutex<Voice>
 
   /// - Parameters:
@@ -82,78 +82,78 @@ package final class AudioPlayout: PlayoutSource {
 
   /// Takes a packet, in any order; from the connection's thread.
   package func receive(_ packet: ReceivedAudio) {
-    door.withLock { door in
-      if case .ended = door.turn { return }
-      if door.packets.count >= Self.largestInbox {
-        door.packets.removeFirst()
-        door.statistics.packetsUnheard += 1
+    shared.withLock { shared in
+      if case .ended = shared.turn { return }
+      if shared.packets.count >= Self.largestInbox {
+        shared.packets.removeFirst()
+        shared.statistics.packetsUnheard += 1
       }
-      door.packets.append(packet)
+      shared.packets.append(packet)
     }
   }
 
   /// Ends the sound. The sinks are notified, on this thread or on the one that is calling them.
   package func end() {
-    let sinks = door.withLock { door -> [any AudioSink] in
-      switch door.turn {
+    let sinks = shared.withLock { shared -> [any AudioSink] in
+      switch shared.turn {
       case .ended, .endingAfterRender: return []
       case .rendering:
-        door.turn = .endingAfterRender
+        shared.turn = .endingAfterRender
         return []
-      case .idle: return Self.end(&door)
+      case .idle: return Self.end(&shared)
       }
     }
     for sink in sinks { sink.audioDidEnd() }
   }
 
-  private static func end(_ door: inout Door) -> [any AudioSink] {
-    defer { door.sinks = [] }
-    door.turn = .ended
-    door.packets = []
-    return door.sinks
+  private static func end(_ shared: inout Shared) -> [any AudioSink] {
+    defer { shared.sinks = [] }
+    shared.turn = .ended
+    shared.packets = []
+    return shared.sinks
   }
 
-  // MARK: Wishes
+  // MARK: Settings
 
   /// False makes it silent; it is received on, and the sinks get silence.
   package var isEnabled: Bool {
-    get { door.withLock { $0.isEnabled } }
-    set { door.withLock { $0.isEnabled = newValue } }
+    get { shared.withLock { $0.isEnabled } }
+    set { shared.withLock { $0.isEnabled = newValue } }
   }
 
   /// The volume in the loudspeaker, 0…10; 1 is unchanged. The sinks get the sound unchanged.
   package var volume: Float {
-    get { door.withLock { $0.volume } }
-    set { door.withLock { $0.volume = newValue.isNaN ? 0 : max(0, min(Self.largestVolume, newValue)) } }
+    get { shared.withLock { $0.volume } }
+    set { shared.withLock { $0.volume = newValue.isNaN ? 0 : max(0, min(Self.largestVolume, newValue)) } }
   }
 
   /// Added to the delay that the network asks for, e.g. to wait for the picture; 0…2 s.
   package var addedDelay: TimeDelta {
-    get { door.withLock { $0.addedDelay } }
-    set { door.withLock { $0.addedDelay = newValue } }
+    get { shared.withLock { $0.addedDelay } }
+    set { shared.withLock { $0.addedDelay = newValue } }
   }
 
   /// Adds a sink for the sound, in stereo, as it is played, until the sound ends or the sink is removed. After `end`
   /// the sink is notified at once.
   package func add(_ sink: any AudioSink) {
-    let isOver = door.withLock { door in
-      if case .ended = door.turn { return true }
-      door.sinks.append(sink)
+    let isOver = shared.withLock { shared in
+      if case .ended = shared.turn { return true }
+      shared.sinks.append(sink)
       return false
     }
     if isOver { sink.audioDidEnd() }
   }
 
   /// A call that is under way may be the sink's last.
-  package func remove(_ sink: any AudioSink) { door.withLock { $0.sinks.removeAll { $0 === sink } } }
+  package func remove(_ sink: any AudioSink) { shared.withLock { $0.sinks.removeAll { $0 === sink } } }
 
   // MARK: Reading
 
   /// Since the start. Any thread.
-  package var statistics: Statistics { door.withLock { $0.statistics } }
+  package var statistics: Statistics { shared.withLock { $0.statistics } }
 
   /// The last sound for the device; nil before the first.
-  package var lastHeard: Heard? { door.withLock { $0.heard } }
+  package var lastHeard: Heard? { shared.withLock { $0.heard } }
 
   // MARK: Out
 
@@ -178,11 +178,11 @@ package final class AudioPlayout: PlayoutSource {
 
   /// Takes the arrived packets; false if the sound has ended.
   private func beginTurn(_ voice: inout Voice) -> Bool {
-    let (packets, addedDelay, isOver) = door.withLock { door -> ([ReceivedAudio], TimeDelta, Bool) in
-      guard case .idle = door.turn else { return ([], .zero, true) }
-      door.turn = .rendering
-      defer { door.packets.removeAll(keepingCapacity: true) }
-      return (door.packets, door.addedDelay, false)
+    let (packets, addedDelay, isOver) = shared.withLock { shared -> ([ReceivedAudio], TimeDelta, Bool) in
+      guard case .idle = shared.turn else { return ([], .zero, true) }
+      shared.turn = .rendering
+      defer { shared.packets.removeAll(keepingCapacity: true) }
+      return (shared.packets, shared.addedDelay, false)
     }
     guard !isOver else { return false }
     voice.maker.addedDelay = addedDelay
@@ -192,9 +192,9 @@ package final class AudioPlayout: PlayoutSource {
   }
 
   private func endTurn() {
-    let sinks = door.withLock { door -> [any AudioSink] in
-      if case .endingAfterRender = door.turn { return Self.end(&door) }
-      door.turn = .idle
+    let sinks = shared.withLock { shared -> [any AudioSink] in
+      if case .endingAfterRender = shared.turn { return Self.end(&shared) }
+      shared.turn = .idle
       return []
     }
     for sink in sinks { sink.audioDidEnd() }
@@ -204,11 +204,11 @@ package final class AudioPlayout: PlayoutSource {
   private func block(_ voice: inout Voice, _ now: Timestamp, _ heardAt: Timestamp) -> [Float] {
     let made = voice.maker.nextBlock(at: now)
     var sound = voice.maker.channels == 2 ? made.samples : made.samples.flatMap { [$0, $0] }
-    let (sinks, isEnabled, volume) = door.withLock { door in
-      door.statistics.buffer = voice.maker.statistics
-      door.statistics.drift = voice.maker.drift
-      if let timestamp = made.timestamp { door.heard = Heard(timestamp: timestamp, time: heardAt) }
-      return (door.sinks, door.isEnabled, door.volume)
+    let (sinks, isEnabled, volume) = shared.withLock { shared in
+      shared.statistics.buffer = voice.maker.statistics
+      shared.statistics.drift = voice.maker.drift
+      if let timestamp = made.timestamp { shared.heard = Heard(timestamp: timestamp, time: heardAt) }
+      return (shared.sinks, shared.isEnabled, shared.volume)
     }
     if voice.hasBegun, !sinks.isEmpty {
       let samples = isEnabled ? sound : [Float](repeating: 0, count: sound.count)

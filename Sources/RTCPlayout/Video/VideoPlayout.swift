@@ -90,7 +90,7 @@ package final class VideoPlayout: Sendable {
     shared.change { state in if case .running = state.life { state.life = .ending } }
   }
 
-  // MARK: Wishes
+  // MARK: Settings
 
   /// Adds a sink, which gets the present frame at once. After the end it is notified at once.
   package func add(_ sink: any VideoSink) {

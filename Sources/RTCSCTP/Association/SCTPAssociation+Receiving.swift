@@ -113,7 +113,7 @@ extension SCTPAssociation {
       return false
     }
     let payload = SCTPData.payload(of: chunk)
-    switch tracker.verdict(on: data.tsn) {
+    switch tracker.status(of: data.tsn) {
     case .duplicate:
       tracker.noteDuplicate(data.tsn)
       return true

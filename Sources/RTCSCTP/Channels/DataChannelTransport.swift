@@ -35,7 +35,7 @@ package struct DataChannelTransport: ~Copyable {
   var usableStreams: Int
   var isClient = false
   var remoteMaximumMessageSize = 0
-  /// The end in good order is this side's wish.
+  /// This side has requested the end in good order.
   var hasShutDown = false
   private var nextHandle: UInt64 = 0
 

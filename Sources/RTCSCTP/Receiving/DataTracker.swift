@@ -3,8 +3,8 @@ import RTCWire
 
 /// The received chunks, and the schedule of acknowledgements (RFC 9260 §6.2).
 struct DataTracker {
-  /// The result of a chunk for its receiver.
-  enum Verdict {
+  /// The status of a chunk on its arrival.
+  enum ChunkStatus {
     /// Not received before; `accept` takes it in.
     case new
     case duplicate
@@ -51,7 +51,7 @@ struct DataTracker {
   /// Whether the chunk is the next one without a gap.
   func isNext(_ tsn: TSN) -> Bool { tsn.distance(from: cumulativeTSN) == 1 }
 
-  func verdict(on tsn: TSN) -> Verdict {
+  func status(of tsn: TSN) -> ChunkStatus {
     let position = position(of: tsn)
     if position <= cumulative { return .duplicate }
     if position == cumulative + 1 { return .new }
@@ -63,7 +63,7 @@ struct DataTracker {
     return runs.count < Self.maximumRuns || extendsNext || extendsPrevious ? .new : .refused
   }
 
-  /// Records a chunk whose verdict is `new`.
+  /// Records a chunk whose status is `new`.
   mutating func accept(_ tsn: TSN) {
     let position = position(of: tsn)
     guard position > cumulative + 1 else { return advance(to: position) }
@@ -142,7 +142,7 @@ struct DataTracker {
     ackDeadline = .distantFuture
     guard !runs.isEmpty || !duplicates.isEmpty else { return ([], []) }
     let gaps = runs.prefix(max(0, min(maximumGapBlocks, Self.maximumGapBlocks))).map { run in
-      // Not farther than maximumDistance, by `verdict`; less once `cumulative` has moved on.
+      // Not farther than maximumDistance, by `status`; less once `cumulative` has moved on.
       SCTPSelectiveAck.GapBlock(
         start: UInt16(clamping: run.first - cumulative), end: UInt16(clamping: run.last - cumulative))
     }

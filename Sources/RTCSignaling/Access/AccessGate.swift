@@ -69,7 +69,7 @@ public final class AccessGate: Sendable {
   ///   - client: the client's identifier; see `use`.
   ///   - isNew: whether this would be one more use of a link with a limited number of uses.
   ///   - address: the client's IP address; wrong tries are counted by address.
-  package func judge(
+  package func evaluate(
     _ shown: String?, for right: AccessRight, peer: String? = nil, client: String? = nil, isNew: Bool = false,
     from address: String, now: AccessTime
   ) throws(AccessRefusal) -> AccessGrant {

@@ -64,7 +64,7 @@ package struct CallMachine: Sendable {
     /// Make a media connection; `pass` and `close` are about it.
     case open(CallParty, CallRole)
     /// Hands a description or candidate of the remote peer to the media connection.
-    case pass(CallWord)
+    case pass(MediaSignal)
     /// Closes the media connection.
     case close
     /// The state changed.
@@ -78,7 +78,7 @@ package struct CallMachine: Sendable {
   private enum Stage: Sendable {
     case idle
     case calling(CallParty, until: Timestamp)
-    case rung(CallParty, until: Timestamp, held: HeldWords)
+    case rung(CallParty, until: Timestamp, held: HeldSignals)
     case connecting(CallParty, CallRole, until: Timestamp)
     case connected(CallParty, CallRole)
     case reconnecting(CallParty, CallRole)
@@ -168,7 +168,7 @@ package struct CallMachine: Sendable {
       return move(to: .ended(party, .hungUp))
     }
     take(party, now)
-    for word in held.words { actions.append(.pass(word)) }
+    for signal in held.signals { actions.append(.pass(signal)) }
   }
 
   private mutating func take(_ party: CallParty, _ now: Timestamp) {
@@ -211,14 +211,14 @@ package struct CallMachine: Sendable {
     }
   }
 
-  private mutating func receive(_ word: CallWord, from peer: String, call: String?) {
+  private mutating func receive(_ signal: MediaSignal, from peer: String, call: String?) {
     guard isCurrent(peer, call) else { return }
     switch stage {
     case .idle, .calling, .ended: break
     case .rung(let party, let until, var held):
-      held.append(word)
+      held.append(signal)
       stage = .rung(party, until: until, held: held)
-    case .connecting, .connected, .reconnecting: actions.append(.pass(word))
+    case .connecting, .connected, .reconnecting: actions.append(.pass(signal))
     }
   }
 
@@ -247,7 +247,7 @@ package struct CallMachine: Sendable {
 
   private mutating func ring(_ party: CallParty, _ now: Timestamp) {
     if room != nil { return take(party, now) }
-    move(to: .rung(party, until: now + options.answerTimeout, held: HeldWords()))
+    move(to: .rung(party, until: now + options.answerTimeout, held: HeldSignals()))
   }
 
   private mutating func refuse(_ party: CallParty) {

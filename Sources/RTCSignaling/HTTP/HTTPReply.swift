@@ -91,12 +91,12 @@ extension HTTPReply {
   /// - Parameter path: the request's path. `Location` is relative to it (RFC 3986 §5.2), as a proxy may have removed the beginning
   ///   of the path that the client knows.
   package static func opened(
-    _ answer: WHEPAnswer, at door: SignalingDoor, path: some StringProtocol, iceServers: [ICEServer] = []
+    _ answer: WHEPAnswer, at endpoint: SignalingEndpoint, path: some StringProtocol, iceServers: [ICEServer] = []
   ) -> HTTPReply {
     HTTPReply(
       status: 201,
       headers: [
-        "Content-Type": "application/sdp", "Location": door.sessionReference(from: path) + answer.id,
+        "Content-Type": "application/sdp", "Location": endpoint.sessionReference(from: path) + answer.id,
         "ETag": "\"\(answer.etag)\"", "Accept-Patch": RequestRouter.fragmentType,
       ], body: Array(answer.answer.utf8)
     ).linking(iceServers)

@@ -113,8 +113,8 @@ package struct RequestHead: Sendable, Equatable {
     case .hub(.skyRTC): "/skyrtc"
     case .freeName: "/…/id"
     case .peerNames: "/…/peers"
-    case .endpoint(let door, let stream): door.path + (stream.map { "/" + $0.foreignText() } ?? "")
-    case .session(let door, _): door.sessionPrefix + "…"
+    case .endpoint(let endpoint, let stream): endpoint.path + (stream.map { "/" + $0.foreignText() } ?? "")
+    case .session(let endpoint, _): endpoint.sessionPrefix + "…"
     case nil: "/…"
     }
   }

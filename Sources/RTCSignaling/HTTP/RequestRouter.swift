@@ -1,7 +1,7 @@
 /// Decides by a request's head which resource it may have. No state, no input or output.
 package struct RequestRouter: Sendable {
   /// The action for a request once it has arrived completely.
-  package enum Verdict: Sendable, Equatable {
+  package enum Action: Sendable, Equatable {
     /// This reply, at once.
     case reply(HTTPReply)
     /// The page at `/`.
@@ -11,17 +11,17 @@ package struct RequestRouter: Sendable {
     /// Send the health figures, with numbers only for clients that may watch.
     case health(detail: Bool)
     /// An offer, for the stream named.
-    case open(SignalingDoor, stream: String?, by: AccessGrant, client: String? = nil)
+    case open(SignalingEndpoint, stream: String?, by: AccessGrant, client: String? = nil)
     /// Candidates for a session, or a restart of ICE.
-    case patch(SignalingDoor, id: String, etag: String?)
+    case patch(SignalingEndpoint, id: String, etag: String?)
     /// The answer to an offer of ours.
-    case accept(SignalingDoor, id: String)
+    case accept(SignalingEndpoint, id: String)
     /// Whether a session is there, and why it is not connected if the client asks.
-    case find(SignalingDoor, id: String, ViewerChecks? = nil)
-    /// This reply, and the STUN and TURN servers of the door.
-    case servers(SignalingDoor, HTTPReply)
+    case find(SignalingEndpoint, id: String, ViewerChecks? = nil)
+    /// This reply, and the STUN and TURN servers of the endpoint.
+    case servers(SignalingEndpoint, HTTPReply)
     /// The end of a session.
-    case close(SignalingDoor, id: String)
+    case close(SignalingEndpoint, id: String)
     /// The whole picture as it is now.
     case snapshot(by: AccessGrant, client: String? = nil)
     /// The page that shows all streams.
@@ -113,13 +113,13 @@ package struct RequestRouter: Sendable {
     head.seen(under: basePath, at: place)
   }
 
-  /// Decides on a request by its head.
+  /// Evaluates the head of a request.
   /// - Parameters:
   ///   - address: the client's IP address.
   ///   - audit: receives refusals of access.
-  package func judge(
+  package func evaluate(
     _ head: RequestHead, from address: String, now: AccessTime, audit: (AuditEvent) -> Void = { _ in }
-  ) -> Verdict {
+  ) -> Action {
     if let refusal = refusalOfSource(head) { return .reply(refusal) }
     if let reference = redirect(head) { return .reply(.moved(to: reference)) }
     guard let route = route(head) else {
@@ -132,8 +132,8 @@ package struct RequestRouter: Sendable {
       let allowed = route.methods.joined(separator: ", ")
       return .reply(HTTPReply(status: 405, sentence: "This path takes \(allowed).", headers: ["Allow": allowed]))
     }
-    do throws(AccessRefusal) { return verdict(route, head, by: try access.get()) } catch {
-      guard let right = route.right else { return verdict(route, head, by: nil) }
+    do throws(AccessRefusal) { return action(route, head, by: try access.get()) } catch {
+      guard let right = route.right else { return action(route, head, by: nil) }
       audit(AuditEvent(error, right: right, shown: AccessToken.shown(in: head.authorization), from: address))
       return .reply(.refusal(error))
     }
@@ -162,7 +162,7 @@ package struct RequestRouter: Sendable {
     let shown = AccessToken.shown(in: head.authorization)
     do throws(AccessRefusal) {
       // The details of /health are figures.
-      let grant = try gate.judge(
+      let grant = try gate.evaluate(
         shown, for: route.right ?? .metrics, client: head.client, isNew: isNew, from: address, now: now)
       try checkStream(route, grant)
       return .success(grant)
@@ -182,25 +182,26 @@ package struct RequestRouter: Sendable {
     if asked != stream { throw .otherStream(stream) }
   }
 
-  private func verdict(_ route: SignalingRoute, _ head: RequestHead, by grant: AccessGrant?) -> Verdict {
+  private func action(_ route: SignalingRoute, _ head: RequestHead, by grant: AccessGrant?) -> Action {
     switch route {
     case .page: return .page(head.pageRequest(knownAs: publicAddress?.authority))
     case .viewer: return .viewer(head.pageRequest(knownAs: publicAddress?.authority))
     case .health: return .health(detail: grant != nil)
-    case .endpoint(let door, let stream):
+    case .endpoint(let endpoint, let stream):
       guard head.method == "POST" else {
-        return .servers(door, HTTPReply(status: 204, headers: ["Accept-Post": Self.descriptionType]))
+        return .servers(endpoint, HTTPReply(status: 204, headers: ["Accept-Post": Self.descriptionType]))
       }
       // A viewer that sends nothing asks for our offer; of nothing there is no type to say.
-      let open = Verdict.open(door, stream: stream, by: grant ?? .everybody, client: head.client)
-      if door == .whep, head.mediaType == nil, head.contentLength == 0 { return open }
+      let open = Action.open(endpoint, stream: stream, by: grant ?? .everybody, client: head.client)
+      if endpoint == .whep, head.mediaType == nil, head.contentLength == 0 { return open }
       return wrongType(head, expected: Self.descriptionType) ?? open
-    case .session(let door, let id):
+    case .session(let endpoint, let id):
       switch head.method {
-      case "PATCH" where door == .whep && head.mediaType == Self.descriptionType: return .accept(door, id: id)
-      case "PATCH": return wrongType(head, expected: Self.fragmentType) ?? .patch(door, id: id, etag: head.entityTag)
-      case "DELETE": return .close(door, id: id)
-      default: return .find(door, id: id, head.checks)
+      case "PATCH" where endpoint == .whep && head.mediaType == Self.descriptionType: return .accept(endpoint, id: id)
+      case "PATCH":
+        return wrongType(head, expected: Self.fragmentType) ?? .patch(endpoint, id: id, etag: head.entityTag)
+      case "DELETE": return .close(endpoint, id: id)
+      default: return .find(endpoint, id: id, head.checks)
       }
     case .snapshot: return .snapshot(by: grant ?? .everybody, client: head.client)
     case .wall: return .wall(head.pageRequest(knownAs: publicAddress?.authority))
@@ -288,7 +289,7 @@ package struct RequestRouter: Sendable {
     return isScheme && page.hasSameOrigin(as: own)
   }
 
-  private func wrongType(_ head: RequestHead, expected: String) -> Verdict? {
+  private func wrongType(_ head: RequestHead, expected: String) -> Action? {
     guard head.mediaType != expected else { return nil }
     return .reply(
       HTTPReply(status: 415, sentence: "The body must be \(expected).", headers: ["Accept": expected]))
@@ -296,7 +297,7 @@ package struct RequestRouter: Sendable {
 
   /// ICE servers with credentials are only for admitted clients, and not for preflights, which carry no credential (RFC
   /// 9725 §4.6).
-  private func options(_ route: SignalingRoute, _ head: RequestHead, isAdmitted: Bool) -> Verdict {
+  private func options(_ route: SignalingRoute, _ head: RequestHead, isAdmitted: Bool) -> Action {
     let methods = route.methods.joined(separator: ", ")
     var reply = HTTPReply(
       status: 204,
@@ -306,9 +307,9 @@ package struct RequestRouter: Sendable {
         "Access-Control-Max-Age": "86400",
       ])
     switch route {
-    case .endpoint(let door, _):
+    case .endpoint(let endpoint, _):
       reply.add("Accept-Post", Self.descriptionType)
-      if isAdmitted, head.requestedMethod == nil { return .servers(door, reply) }
+      if isAdmitted, head.requestedMethod == nil { return .servers(endpoint, reply) }
     case .session: reply.add("Accept-Patch", Self.fragmentType)
     case .page, .viewer, .health, .snapshot, .wall, .streams, .streamPicture, .pick, .metrics, .freeName, .peerNames,
       .hub:

@@ -1,5 +1,5 @@
-/// The two kinds of offers that a server takes by HTTP.
-package enum SignalingDoor: String, Sendable, CaseIterable {
+/// The two kinds of endpoints at which a server takes offers by HTTP.
+package enum SignalingEndpoint: String, Sendable, CaseIterable {
   /// A viewer's offer.
   case whep
   /// A publisher's offer (RFC 9725).
@@ -31,9 +31,9 @@ package enum SignalingRoute: Sendable, Equatable {
   /// `/health` and `/healthz`.
   case health
   /// `/whep` or `/whep/STREAM`, `/whip` or `/whip/STREAM`.
-  case endpoint(SignalingDoor, stream: String?)
+  case endpoint(SignalingEndpoint, stream: String?)
   /// `/whep/session/ID` and `/whip/session/ID`.
-  case session(SignalingDoor, id: String)
+  case session(SignalingEndpoint, id: String)
   /// `/hub`, `/peerjs` and `/skyrtc`: WebSocket.
   case hub(HubDialect)
   /// `/KEY/id`: a free name, for PeerJS clients that have none.
@@ -68,8 +68,8 @@ package enum SignalingRoute: Sendable, Equatable {
     case "/peerjs", "/peerjs/": self = .hub(.peerJS)
     case "/skyrtc", "/skyrtc/": self = .hub(.skyRTC)
     default:
-      if let door = SignalingDoor.allCases.first(where: { path == $0.path || path.hasPrefix($0.path + "/") }) {
-        self.init(path, through: door)
+      if let endpoint = SignalingEndpoint.allCases.first(where: { path == $0.path || path.hasPrefix($0.path + "/") }) {
+        self.init(path, through: endpoint)
       } else if let resource = PickResource(path: path) {
         self = .pick(resource)
       } else if path.hasPrefix(Self.picturePrefix),
@@ -92,20 +92,20 @@ package enum SignalingRoute: Sendable, Equatable {
 
   private static let picturePrefix = "/snapshot/"
 
-  private init?(_ path: Substring, through door: SignalingDoor) {
-    if path.hasPrefix(door.sessionPrefix) {
-      let id = path.dropFirst(door.sessionPrefix.count)
+  private init?(_ path: Substring, through endpoint: SignalingEndpoint) {
+    if path.hasPrefix(endpoint.sessionPrefix) {
+      let id = path.dropFirst(endpoint.sessionPrefix.count)
       guard (1...128).contains(id.utf8.count), id.utf8.allSatisfy(Self.isIdentifierByte) else { return nil }
-      self = .session(door, id: String(id))
+      self = .session(endpoint, id: String(id))
       return
     }
-    let name = path.dropFirst(door.path.count + 1)
+    let name = path.dropFirst(endpoint.path.count + 1)
     guard !name.isEmpty else {
-      self = .endpoint(door, stream: nil)
+      self = .endpoint(endpoint, stream: nil)
       return
     }
     guard let stream = PercentEncoding.decode(name), Self.isStreamName(stream) else { return nil }
-    self = .endpoint(door, stream: stream)
+    self = .endpoint(endpoint, stream: stream)
   }
 
   /// Names are shown in pages, logs and terminals: nothing in them that cannot be seen or that turns text around.
@@ -137,7 +137,7 @@ package enum SignalingRoute: Sendable, Equatable {
     switch self {
     // The hub asks for its tokens itself.
     case .page, .viewer, .wall, .health, .hub, .freeName, .peerNames: nil
-    case .endpoint(let door, _), .session(let door, _): door.right
+    case .endpoint(let endpoint, _), .session(let endpoint, _): endpoint.right
     case .snapshot, .streams, .streamPicture: .watch
     // No link gives it: see `RequestRouter`.
     case .pick: .publish

@@ -2,12 +2,12 @@ import RTCPrimitives
 
 extension Hub {
   mutating func register(
-    _ id: HubConnectionID, name wish: String?, token: String?, secret: String?, isListed: Bool,
+    _ id: HubConnectionID, name requested: String?, token: String?, secret: String?, isListed: Bool,
     isReturning: Bool, _ now: Timestamp
   ) throws(HubFault) {
     guard let connection = connections[id] else { return }
     if case .named(let name) = connection.stage { throw .alreadyRegistered(as: name) }
-    let name = try HubName.peer(wish ?? gate.name(in: token) ?? connection.opening.name)
+    let name = try HubName.peer(requested ?? gate.name(in: token) ?? connection.opening.name)
     // The client's secret for its name distinguishes it from other clients with the same link.
     let grant = try admit(name, token, client: secret, connection, now)
     // PeerJS clients make short secrets; theirs is the protocol's business.
@@ -80,7 +80,7 @@ extension Hub {
     _ name: String, _ token: String?, client: String?, _ connection: Connection, _ now: Timestamp
   ) throws(HubFault) -> AccessGrant {
     do throws(AccessRefusal) {
-      return try gate.judge(
+      return try gate.evaluate(
         token, for: .call, peer: name, client: client, isNew: true, from: connection.opening.address,
         now: AccessTime(unix: unixTime, monotonic: now))
     } catch {

@@ -19,7 +19,7 @@ extension Hub {
   /// The names that can be called, sorted; nil if the token is wrong.
   /// - Parameter address: the client's IP address.
   package func peerNames(showing token: String, from address: String, now: AccessTime) -> [String]? {
-    guard (try? gate.judge(token, for: .call, from: address, now: now)) != nil else { return nil }
+    guard (try? gate.evaluate(token, for: .call, from: address, now: now)) != nil else { return nil }
     return peers.lazy.filter { $0.value.isListed }.map(\.key).sorted()
   }
 

@@ -1,15 +1,15 @@
 import RTCPrimitives
 
 extension Hub {
-  mutating func join(_ wish: String, _ id: HubConnectionID, _ now: Timestamp) throws(HubFault) {
+  mutating func join(_ requested: String, _ id: HubConnectionID, _ now: Timestamp) throws(HubFault) {
     if let connection = connections[id], connection.dialect == .skyRTC, case .nameless = connection.stage {
       // The client's first message, so the hub chooses its name now.
       try register(
         id, name: nil, token: connection.opening.query["token"], secret: nil, isListed: false, isReturning: false, now)
-      if keepWaiting(.join(room: wish), id) { return }
+      if keepWaiting(.join(room: requested), id) { return }
     }
     let name = try name(of: id)
-    let room = try HubName.room(wish)
+    let room = try HubName.room(requested)
     let limits = configuration.limits
     let present = rooms[room] ?? []
     if !present.contains(name) {

@@ -102,13 +102,13 @@ package enum HubAction: Sendable, Equatable {
   /// connection.
   case close(HubConnectionID, code: UInt16, reason: String)
   /// Report an event to the operator.
-  case announce(HubNews)
+  case announce(HubEvent)
   /// A decision about access.
   case audit(AuditEvent)
 }
 
 /// An event for the hub's operator.
-public enum HubNews: Sendable, Hashable {
+public enum HubEvent: Sendable, Hashable {
   /// A name came, by this protocol.
   case registered(String, HubDialect)
   /// The owner of a name is back.

@@ -12,7 +12,7 @@ struct WHIPResource: Sendable {
   }
 
   /// The result of a PATCH.
-  enum Verdict: Sendable, Hashable {
+  enum PatchResult: Sendable, Hashable {
     case taken
     /// ICE restarted; the server's fragment.
     case restarted(fragment: String)
@@ -74,7 +74,7 @@ struct WHIPResource: Sendable {
 
   // MARK: - Answers
 
-  mutating func receive(_ response: WHIPResponse, to patch: Patch) -> Verdict {
+  mutating func receive(_ response: WHIPResponse, to patch: Patch) -> PatchResult {
     switch response.status {
     case 200...299: return content(response, patch)
     case 307, 308: return follow(response, patch)
@@ -86,7 +86,7 @@ struct WHIPResource: Sendable {
     }
   }
 
-  private mutating func content(_ response: WHIPResponse, _ patch: Patch) -> Verdict {
+  private mutating func content(_ response: WHIPResponse, _ patch: Patch) -> PatchResult {
     guard patch == .restart else { return .taken }
     // Servers that take candidates alone answer 204 to a restart as well, and have not restarted.
     guard response.body.contains("ice-ufrag") else { return without(.restart) }
@@ -94,7 +94,7 @@ struct WHIPResource: Sendable {
     return .restarted(fragment: response.body)
   }
 
-  private mutating func mismatch(_ response: WHIPResponse, _ patch: Patch) -> Verdict {
+  private mutating func mismatch(_ response: WHIPResponse, _ patch: Patch) -> PatchResult {
     if let present = response.values("etag").first, present != etag, tagChanges < 3 {
       // A server that names a new tag each time is not asked for ever.
       tagChanges += 1
@@ -108,7 +108,7 @@ struct WHIPResource: Sendable {
   }
 
   /// RFC 9725 §4.5 does not require redirects of PATCH and DELETE; some servers send them.
-  private mutating func follow(_ response: WHIPResponse, _ patch: Patch) -> Verdict {
+  private mutating func follow(_ response: WHIPResponse, _ patch: Patch) -> PatchResult {
     guard move(response) else { return without(patch) }
     return .again
   }
@@ -123,7 +123,7 @@ struct WHIPResource: Sendable {
     return true
   }
 
-  private mutating func without(_ patch: Patch) -> Verdict {
+  private mutating func without(_ patch: Patch) -> PatchResult {
     switch patch {
     case .candidates: takesCandidates = false
     case .restart: restarts = false

@@ -44,15 +44,15 @@ extension WHIPSession {
   mutating func patchAnswered(_ resource: WHIPResource, _ response: WHIPResponse, _ now: Timestamp) {
     guard let underway = amendments.underway else { return }
     var resource = resource
-    let verdict = resource.receive(response, to: underway.patch)
+    let result = resource.receive(response, to: underway.patch)
     phase = .open(resource)
     amendments.underway = nil
-    if underway.patch == .answer, verdict != .taken, verdict != .again {
+    if underway.patch == .answer, result != .taken, result != .again {
       let error = WHIPExchange.error(
         status: response.status, method: "PATCH", body: response.body, hadToken: exchange.authorization != nil)
       return leave(.refused(error), now)
     }
-    switch verdict {
+    switch result {
     case .taken: amendments.failures = 0
     case .restarted(let fragment):
       amendments.failures = 0

@@ -29,7 +29,7 @@ package enum HubDialing {
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           if let tls {
-            let session = try TLSSession(tls, to: TLSHost(address.web.host), judge: configuration.trustsCertificate)
+            let session = try TLSSession(tls, to: TLSHost(address.web.host), verifier: configuration.trustsCertificate)
             try channel.pipeline.syncOperations.addHandler(TLSHandler(session))
           }
           try addHandshake(channel, address, configuration, promise, makeOwner)

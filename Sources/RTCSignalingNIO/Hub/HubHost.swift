@@ -17,11 +17,11 @@ final class HubHost {
   private var nextID: UInt64 = 0
   private let timer: DeadlineTimer
 
-  private let announce: @Sendable (HubNews) -> Void
+  private let announce: @Sendable (HubEvent) -> Void
 
   init(
     _ configuration: HubConfiguration, gate: AccessGate, presence: any Presence,
-    announce: @escaping @Sendable (HubNews) -> Void, eventLoop: any EventLoop
+    announce: @escaping @Sendable (HubEvent) -> Void, eventLoop: any EventLoop
   ) {
     self.announce = announce
     hub = Hub(configuration, gate: gate, presence: presence)
@@ -70,7 +70,7 @@ final class HubHost {
       case .send(let id, let text): connections[id]?.send(text)
       case .ping(let id): connections[id]?.ping()
       case .close(let id, let code, let reason): connections[id]?.close(code: code, reason: reason)
-      case .announce(let news): announce(news)
+      case .announce(let event): announce(event)
       case .audit(let event): audit(event)
       }
     }

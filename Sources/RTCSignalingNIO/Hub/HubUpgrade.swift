@@ -20,7 +20,7 @@ enum HubUpgrade {
         let client = boundClient.value
         let peer = client.address(of: channel)
         guard boundRegistry.value.isOpen, boundRegistry.value.client(of: peer, head) != nil,
-          case .hub = boundRegistry.value.judge(boundRegistry.value.head(head, from: peer), from: "")
+          case .hub = boundRegistry.value.evaluate(boundRegistry.value.head(head, from: peer), from: "")
         else {
           return channel.eventLoop.makeSucceededFuture(nil)
         }
@@ -30,7 +30,7 @@ enum HubUpgrade {
         channel.eventLoop.makeCompletedFuture {
           let peer = boundClient.value.address(of: channel)
           guard let host = boundRegistry.value.hub, let address = boundRegistry.value.client(of: peer, head),
-            case .hub(let dialect, let query) = boundRegistry.value.judge(
+            case .hub(let dialect, let query) = boundRegistry.value.evaluate(
               boundRegistry.value.head(head, from: peer), from: "")
           else { return }
           boundClient.value.handOver()

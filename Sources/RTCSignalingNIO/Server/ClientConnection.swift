@@ -13,7 +13,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
   private struct Exchange {
     /// For the log.
     var name: String
-    var verdict: RequestRouter.Verdict
+    var action: RequestRouter.Action
     /// The path of the request, as the server's own paths name it.
     var path: String
     var isHead: Bool
@@ -137,7 +137,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     place = ProxiedPlace.of(remote, host: request.host, head.headers)
     let exchange = Exchange(
       name: "\(request.method) \(request.publicPath)",
-      verdict: registry.judge(request, from: remote),
+      action: registry.evaluate(request, from: remote),
       path: String(request.path),
       isHead: head.method == .HEAD,
       keepsAlive: head.version == .http1_1 && head.isKeepAlive && !registry.endsConnections(from: peer, head))
@@ -146,7 +146,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     if request.contentLength ?? 0 > registry.limits.bodyBytes {
       answer(.tooLarge, isHead: exchange.isHead, thenLinger: true)
     } else if request.expectsContinue {
-      if case .reply(let refusal) = exchange.verdict {
+      if case .reply(let refusal) = exchange.action {
         answer(refusal, isHead: exchange.isHead, thenLinger: true)
       } else {
         context?.writeAndFlush(wrapOutboundOut(.head(.init(version: .http1_1, status: .continue))), promise: nil)
@@ -160,13 +160,13 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
       return answer(.tooLarge, isHead: exchange.isHead, thenLinger: true)
     }
     phase = .reading(exchange, count: count)
-    if exchange.verdict.readsBody { body.writeImmutableBuffer(part) }
+    if exchange.action.readsBody { body.writeImmutableBuffer(part) }
   }
 
   private func perform(_ exchange: Exchange) {
     let text = String(validating: body.readableBytesView, as: UTF8.self)
     body = ByteBuffer()
-    switch exchange.verdict {
+    switch exchange.action {
     case .reply(let reply): answer(reply, exchange)
     case .page(let request): answer(registry.frontPage(request), exchange)
     case .viewer(let request): answer(registry.viewerPage(request), exchange)
@@ -203,34 +203,34 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         HTTPReply(
           status: 400, sentence: "The WebSocket handshake is malformed, or not the connection's first request."),
         exchange)
-    case .open(let door, let stream, let grant, let client):
+    case .open(let endpoint, let stream, let grant, let client):
       guard let text else { return answer(.refusal(.malformedOffer("it is not UTF-8 text")), exchange) }
-      open(Opening(door: door, stream: stream, offer: text, grant: grant, client: client), exchange)
-    case .accept(let door, let id):
+      open(Opening(endpoint: endpoint, stream: stream, offer: text, grant: grant, client: client), exchange)
+    case .accept(let endpoint, let id):
       guard let text, !text.isEmpty else {
         return answer(.refusal(.unusableAnswer("it is empty or no text")), exchange)
       }
-      amend(door, exchange) { sessions throws(WHEPRefusal) in
+      amend(endpoint, exchange) { sessions throws(WHEPRefusal) in
         try await sessions.accept(id: id, answer: text)
         return .patched(.noContent)
       }
-    case .find(let door, let id, let checks):
-      amend(door, exchange) { sessions throws(WHEPRefusal) in
+    case .find(let endpoint, let id, let checks):
+      amend(endpoint, exchange) { sessions throws(WHEPRefusal) in
         var diagnosis: String?
         if let checks { diagnosis = await sessions.diagnosis(of: id, checks: checks) }
         return .found(etag: await sessions.etag(of: id), diagnosis: diagnosis)
       }
-    case .servers(let door, let reply):
-      amend(door, exchange) { sessions throws(WHEPRefusal) in reply.linking(sessions.iceServers) }
-    case .patch(let door, let id, let etag):
+    case .servers(let endpoint, let reply):
+      amend(endpoint, exchange) { sessions throws(WHEPRefusal) in reply.linking(sessions.iceServers) }
+    case .patch(let endpoint, let id, let etag):
       guard let text, !text.isEmpty else {
         return answer(.refusal(.malformedFragment(text == nil ? "it is not UTF-8 text" : "it is empty")), exchange)
       }
-      amend(door, exchange) { sessions throws(WHEPRefusal) in
+      amend(endpoint, exchange) { sessions throws(WHEPRefusal) in
         .patched(try await sessions.patch(id: id, fragment: text, etag: etag))
       }
-    case .close(let door, let id):
-      amend(door, exchange) { sessions throws(WHEPRefusal) in .closed(await sessions.close(id: id)) }
+    case .close(let endpoint, let id):
+      amend(endpoint, exchange) { sessions throws(WHEPRefusal) in .closed(await sessions.close(id: id)) }
     }
   }
 
@@ -245,7 +245,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
   /// An offer, and by what right it came.
   private struct Opening: Sendable {
-    var door: SignalingDoor
+    var endpoint: SignalingEndpoint
     var stream: String?
     var offer: String
     var grant: AccessGrant
@@ -256,10 +256,10 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
   /// Requests other than offers; the target decides the reply.
   private func amend(
-    _ door: SignalingDoor, _ exchange: Exchange,
+    _ endpoint: SignalingEndpoint, _ exchange: Exchange,
     _ question: @escaping @Sendable (any OfferSessions) async throws(WHEPRefusal) -> HTTPReply
   ) {
-    guard let sessions = registry.sessions(at: door) else { return }
+    guard let sessions = registry.sessions(at: endpoint) else { return }
     ask(exchange) {
       do throws(WHEPRefusal) { return .reply(try await question(sessions)) } catch { return .reply(.refusal(error)) }
     }
@@ -267,7 +267,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
   private func open(_ asked: Opening, _ exchange: Exchange) {
     var counted = asked
-    guard let sessions = registry.sessions(at: asked.door) else { return }
+    guard let sessions = registry.sessions(at: asked.endpoint) else { return }
     guard registry.beginOffer() else { return answer(.busy, exchange) }
     do throws(AccessRefusal) {
       counted.isCounted = try registry.gate.use(asked.grant, client: asked.client, now: .now)
@@ -330,16 +330,16 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
       }
       registry.audit(
         AuditEvent(
-          .admitted, right: opening.door.right, by: opening.grant.credential, from: remote, name: opening.stream))
-      registry.noteSession(opened.id, at: opening.door, by: opening.grant, client: opening.client)
-      answer(.opened(opened, at: opening.door, path: exchange.path, iceServers: servers), exchange)
+          .admitted, right: opening.endpoint.right, by: opening.grant.credential, from: remote, name: opening.stream))
+      registry.noteSession(opened.id, at: opening.endpoint, by: opening.grant, client: opening.client)
+      answer(.opened(opened, at: opening.endpoint, path: exchange.path, iceServers: servers), exchange)
     }
   }
 
   private func audit(_ refusal: AccessRefusal, _ opening: Opening) {
     registry.audit(
       AuditEvent(
-        refusal, right: opening.door.right, by: opening.grant.credential, from: remote, name: opening.stream))
+        refusal, right: opening.endpoint.right, by: opening.grant.credential, from: remote, name: opening.stream))
   }
 
   private func giveBack(_ opening: Opening) {
@@ -350,7 +350,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
   /// Ends an opened session without a client.
   private func abandon(_ answer: WHEPAnswer, _ opening: Opening) {
     giveBack(opening)
-    guard let sessions = registry.sessions(at: opening.door) else { return }
+    guard let sessions = registry.sessions(at: opening.endpoint) else { return }
     Task { await sessions.close(id: answer.id) }
   }
 

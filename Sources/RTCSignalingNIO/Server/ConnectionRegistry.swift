@@ -46,7 +46,7 @@ final class ConnectionRegistry {
   private var sweepAt = 64
 
   private struct LinkedSession {
-    var door: SignalingDoor
+    var endpoint: SignalingEndpoint
     var link: String
     /// The client's identifier, if the link has limited uses.
     var client: String?
@@ -121,9 +121,9 @@ final class ConnectionRegistry {
         hosts: headers["X-Forwarded-Host"], schemes: headers["X-Forwarded-Proto"], trusting: trustedProxies))
   }
 
-  /// The verdict on a request.
-  func judge(_ head: RequestHead, from address: String) -> RequestRouter.Verdict {
-    router.judge(head, from: address, now: .now) { audit($0) }
+  /// The action for a request.
+  func evaluate(_ head: RequestHead, from address: String) -> RequestRouter.Action {
+    router.evaluate(head, from: address, now: .now) { audit($0) }
   }
 
   /// Notes a decision about access. Wrong tokens have one line a minute in the log, however many come.
@@ -186,7 +186,7 @@ final class ConnectionRegistry {
 
   /// A session was opened; one by a link ends with it. By a link for so many a client has one session: a new one takes the
   /// place of the one before, or many could share a name.
-  func noteSession(_ id: String, at door: SignalingDoor, by grant: AccessGrant, client: String?) {
+  func noteSession(_ id: String, at endpoint: SignalingEndpoint, by grant: AccessGrant, client: String?) {
     guard let link = grant.link else { return }
     let client = link.uses == nil ? nil : client
     if let client {
@@ -200,7 +200,7 @@ final class ConnectionRegistry {
         self.closeSession(id)
       }
     }
-    linkedSessions[id] = LinkedSession(door: door, link: link.id, client: client, end: end)
+    linkedSessions[id] = LinkedSession(endpoint: endpoint, link: link.id, client: client, end: end)
     forgetSessionsThatEnded()
   }
 
@@ -215,7 +215,7 @@ final class ConnectionRegistry {
   }
 
   private func closeSession(_ id: String) {
-    guard let session = linkedSessions.removeValue(forKey: id), let sessions = sessions(at: session.door) else {
+    guard let session = linkedSessions.removeValue(forKey: id), let sessions = sessions(at: session.endpoint) else {
       return
     }
     session.end?.cancel()
@@ -226,7 +226,7 @@ final class ConnectionRegistry {
   private func forgetSessionsThatEnded() {
     guard linkedSessions.count >= sweepAt else { return }
     sweepAt = linkedSessions.count * 2
-    let known = linkedSessions.compactMap { id, session in sessions(at: session.door).map { (id, $0) } }
+    let known = linkedSessions.compactMap { id, session in sessions(at: session.endpoint).map { (id, $0) } }
     let (loop, registry) = (eventLoop, NIOLoopBound(self, eventLoop: eventLoop))
     Task {
       for (id, sessions) in known where await sessions.etag(of: id) == nil {
@@ -240,8 +240,8 @@ final class ConnectionRegistry {
     sessions.refusals.merging(publications?.refusals ?? [:]) { $0 + $1 }
   }
 
-  func sessions(at door: SignalingDoor) -> (any OfferSessions)? {
-    switch door {
+  func sessions(at endpoint: SignalingEndpoint) -> (any OfferSessions)? {
+    switch endpoint {
     case .whep: sessions
     case .whip: publications
     }

@@ -32,7 +32,7 @@ public struct SignalingServerConfiguration: Sendable {
   /// The names and rooms of the hub, which it may share with others.
   package var presence: any Presence = LocalPresence()
   /// Receives events of the hub, on the server's thread; must not wait.
-  public var whenHubChanges: @Sendable (HubNews) -> Void = { _ in }
+  public var whenHubChanges: @Sendable (HubEvent) -> Void = { _ in }
   /// The page for `GET /`; the viewer page is at `/watch` as well.
   public var frontPage = FrontPage.viewer
   /// Certificate and key; nil for plain HTTP.

@@ -1,6 +1,6 @@
 /// One `a=extmap` line (RFC 8285 §5): `a=extmap:3/recvonly URI attributes`.
 public struct HeaderExtensionDescription: Hashable, Sendable {
-  /// 1…14 fits both header forms, 16…255 the two-byte form only, 4096…4351 is a wish without a number yet.
+  /// 1…14 fits both header forms, 16…255 the two-byte form only, 4096…4351 is a request without a number yet.
   public var id: UInt16
   /// The direction from the describing side's view; nil means the m-section's own.
   public var direction: MediaDirection?

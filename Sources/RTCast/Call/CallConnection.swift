@@ -38,9 +38,9 @@ final class CallConnection: Sendable {
   private let channels: [String]
   private let reception: Reception
   private let report: @Sendable (Event) async -> Void
-  private let send: @Sendable (CallWord) async -> Void
-  private let words: AsyncStream<CallWord>
-  private let wordSink: AsyncStream<CallWord>.Continuation
+  private let send: @Sendable (MediaSignal) async -> Void
+  private let signals: AsyncStream<MediaSignal>
+  private let signalSink: AsyncStream<MediaSignal>.Continuation
   /// Our tracks that are sent.
   private let sent = Mutex<[MediaKind: TransceiverID]>([:])
   /// Why no offer goes out yet; never empty before the first.
@@ -69,7 +69,7 @@ final class CallConnection: Sendable {
   ///   - report: called in order; the next event waits for its return.
   init(
     _ party: CallParty, _ role: CallRole, _ configuration: CallConfiguration, media: LocalMedia, codecs: CodecRegistry,
-    loudspeaker: Loudspeaker, peers: PeerLoop, isHeld: Bool, send: @escaping @Sendable (CallWord) async -> Void,
+    loudspeaker: Loudspeaker, peers: PeerLoop, isHeld: Bool, send: @escaping @Sendable (MediaSignal) async -> Void,
     report: @escaping @Sendable (Event) async -> Void
   ) {
     restarts = Mutex(RestartSchedule(role: role))
@@ -82,8 +82,8 @@ final class CallConnection: Sendable {
     self.report = report
     reception = Reception(loudspeaker: loudspeaker) { await report(.reception($0)) }
     // More signals never wait with an honest peer.
-    (words, wordSink) = AsyncStream.makeStream(
-      of: CallWord.self, bufferingPolicy: .bufferingOldest(PeerLimits.waitingSignals))
+    (signals, signalSink) = AsyncStream.makeStream(
+      of: MediaSignal.self, bufferingPolicy: .bufferingOldest(PeerLimits.waitingSignals))
     var options = PeerConnection.Configuration()
     options.videoFormats = media.outgoing.videoFormats
     options.receivableFormats = codecs.receivableFormats
@@ -100,10 +100,10 @@ final class CallConnection: Sendable {
   }
 
   /// Takes a signal of the remote peer about the connection. Signals are handled in order.
-  func take(_ word: CallWord) { wordSink.yield(word) }
+  func take(_ signal: MediaSignal) { signalSink.yield(signal) }
 
   func close() async {
-    wordSink.finish()
+    signalSink.finish()
     await connection.close()
   }
 
@@ -123,8 +123,8 @@ final class CallConnection: Sendable {
       await tell(description)
     }
     var isFirst = true
-    for await word in words {
-      switch word {
+    for await signal in signals {
+      switch signal {
       case .description(let kind, let sdp):
         guard let kind = Description.Kind(rawValue: kind) else { continue }
         noteDescription()
@@ -289,7 +289,7 @@ final class CallConnection: Sendable {
     }
     restarts.withLock { $0.end() }
     setAlarm()
-    wordSink.finish()
+    signalSink.finish()
   }
 
   private enum Stage {

@@ -46,7 +46,7 @@ public actor CallManager: SignalingServerDelegate {
   /// `disconnect` was called: nothing is left to end.
   private var isDisconnected = false
   /// STUN and TURN servers that the signaling server names.
-  private var toldServers: [ICEServer] = []
+  private var advertisedServers: [ICEServer] = []
   /// The call outside rooms had started before it broke.
   private var isReconnecting = false
   /// The media plane is ours alone.
@@ -210,7 +210,7 @@ public actor CallManager: SignalingServerDelegate {
 
   /// The signaling server names STUN and TURN servers, or fresh credentials for them.
   private func use(_ servers: [ICEServer]) async {
-    toldServers = servers
+    advertisedServers = servers
     for connection in connections.values {
       await connection.connection.setICEServers(connectionConfiguration.iceServers)
     }
@@ -219,7 +219,7 @@ public actor CallManager: SignalingServerDelegate {
   /// The configuration of new connections.
   private var connectionConfiguration: CallConfiguration {
     var whole = configuration
-    whole.iceServers += toldServers
+    whole.iceServers += advertisedServers
     return whole
   }
 
@@ -382,7 +382,7 @@ public actor CallManager: SignalingServerDelegate {
     case .send(let signal, let peer): outgoing.yield(.signal(signal, to: peer))
     case .hangUp(let peer, let call): outgoing.yield(.end(call, to: peer))
     case .open(let party, let role): open(line, party, role)
-    case .pass(let word): connections[line]?.take(word)
+    case .pass(let signal): connections[line]?.take(signal)
     case .close:
       guard let connection = connections.removeValue(forKey: line) else { return }
       closing = Task { [closing] in
@@ -420,8 +420,8 @@ public actor CallManager: SignalingServerDelegate {
     let connection = CallConnection(
       party, role, connectionConfiguration, media: media, codecs: codecs, loudspeaker: loudspeaker, peers: peers,
       isHeld: isConfiguring,
-      send: { word in
-        switch word {
+      send: { mediaSignal in
+        switch mediaSignal {
         case .description(let kind, let sdp):
           let signal = CallSignal(call: party.call, .description(kind: kind, sdp: sdp), streams: media.streams)
           outgoing.yield(.signal(signal, to: party.peer))

@@ -102,8 +102,8 @@ public actor Watching {
       follow: { [weak self] connection, driver in
         await self?.follow(connection) { event in await driver.hear(event, of: connection) }
       },
-      report: { news in
-        switch news {
+      report: { event in
+        switch event {
         case .interrupted(let loss, _): continuation.yield(.warning(loss.sentence + " Reconnecting."))
         case .refused(let error, _): continuation.yield(.warning("\(error)"))
         case .resumed, .restarted: break

@@ -96,19 +96,19 @@ package struct DegradationPolicy: Sendable {
     if coarseness >= 0.85 { tally.coarse += 1 }
   }
 
-  /// Judges the second at hand when it is over.
+  /// Evaluates the present second when it is over.
   package mutating func advance(_ hint: ContentHint, now: Timestamp) {
     guard let end = tallyEnd else { return tallyEnd = now + .seconds(Int64(1)) }
     guard now >= end else { return }
-    judge(tally, hint)
+    evaluate(tally, hint)
     // The first picture after a pause begins a new second.
     let rested = min(60, (now - end).nanoseconds / 1_000_000_000)
-    for _ in 0..<rested { judge(Tally(), hint) }
+    for _ in 0..<rested { evaluate(Tally(), hint) }
     tally = Tally()
     tallyEnd = rested > 0 ? now + .seconds(Int64(1)) : end + .seconds(Int64(1))
   }
 
-  private mutating func judge(_ second: Tally, _ hint: ContentHint) {
+  private mutating func evaluate(_ second: Tally, _ hint: ContentHint) {
     if sinceRise < Int.max { sinceRise += 1 }
     let isShort = !second.isRest && (second.leavesOut || second.isCoarse)
     (shortSeconds, goodSeconds) = isShort ? (shortSeconds + 1, 0) : (0, goodSeconds + 1)

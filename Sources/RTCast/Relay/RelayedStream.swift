@@ -55,11 +55,11 @@ final class RelayedStream: WHEPSessions {
 
     /// On the loop.
     func demandChanged(_ demand: RenditionDemand) {
-      let news = state.withLock { state -> VideoPayloadFormat? in
+      let unservedFormat = state.withLock { state -> VideoPayloadFormat? in
         defer { state.unserved = demand.unservedViewers }
         return demand.unservedViewers > state.unserved ? state.format : nil
       }
-      if let news { reportBlindness(demand.unservedViewers, news.words) }
+      if let unservedFormat { reportBlindness(demand.unservedViewers, unservedFormat.words) }
     }
   }
 

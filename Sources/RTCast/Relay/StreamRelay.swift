@@ -19,7 +19,7 @@ public final class StreamRelay: OfferSessions {
   }
 
   /// An event of a stream.
-  public enum News: Sendable, Hashable {
+  public enum Event: Sendable, Hashable {
     /// A stream of this name began.
     case published(String)
     /// The stream has ended.
@@ -35,7 +35,7 @@ public final class StreamRelay: OfferSessions {
     /// The network that it is from.
     var network: ClientNetwork
     /// It is not connected yet.
-    var isKnocking = true
+    var isPending = true
     var task: Task<Void, Never>?
   }
 
@@ -53,7 +53,7 @@ public final class StreamRelay: OfferSessions {
   /// Makes the still pictures of all streams; nil: none are made.
   private let painter: PicturePainter?
   private let codecs: (@Sendable () -> CodecRegistry)?
-  private let report: @Sendable (News) -> Void
+  private let report: @Sendable (Event) -> Void
   private let state = Mutex(State())
 
   /// - Parameters:
@@ -64,7 +64,7 @@ public final class StreamRelay: OfferSessions {
     into directory: StreamDirectory, limits: Limits = Limits(),
     makePeers: @escaping @Sendable () throws -> PeerLoop = { try PeerLoop() },
     codecs: (@Sendable () -> CodecRegistry)? = nil,
-    report: @escaping @Sendable (News) -> Void = { _ in }
+    report: @escaping @Sendable (Event) -> Void = { _ in }
   ) {
     self.directory = directory
     self.limits = limits
@@ -171,7 +171,7 @@ public final class StreamRelay: OfferSessions {
         state.peers?.refusals.count(.session)
         return .failure(.tooManyStreams(limit: share))
       }
-      guard own.count(where: \.isKnocking) + coming < PeerLimits.unconnectedPublications else {
+      guard own.count(where: \.isPending) + coming < PeerLimits.unconnectedPublications else {
         state.peers?.refusals.count(.halfOpenSession)
         return .failure(.tooManyStreams(limit: PeerLimits.unconnectedPublications))
       }
@@ -201,7 +201,7 @@ public final class StreamRelay: OfferSessions {
         switch event {
         case .trackAdded(let track): relayed.take(track)
         case .stateChanged(.connected):
-          state.withLock { $0.publications[connection.id]?.isKnocking = false }
+          state.withLock { $0.publications[connection.id]?.isPending = false }
           if !wasConnected { report(.published(name)) }
           wasConnected = true
         default: break

@@ -24,10 +24,10 @@ struct CallControl: Sendable {
 
   /// Carries out a command, and answers it.
   /// - Returns: the command; nil when it was refused.
-  func obey(_ request: ControlRequest, _ calls: CallManager) async -> ControlCommand? {
+  func perform(_ request: ControlRequest, _ calls: CallManager) async -> ControlCommand? {
     do throws(ControlError) {
       let command = try request.command.get()
-      try await obey(command, calls)
+      try await perform(command, calls)
       if case .status = command {
         request.answer(ControlReply(await statusEvent(calls)))
       } else {
@@ -48,7 +48,7 @@ struct CallControl: Sendable {
     ])
   }
 
-  private func obey(_ command: ControlCommand, _ calls: CallManager) async throws(ControlError) {
+  private func perform(_ command: ControlCommand, _ calls: CallManager) async throws(ControlError) {
     try command.check(in: .call)
     switch command {
     case .source(["none"]): try await manage { () throws(CallManagerError) in try await calls.stopVideoRecording() }

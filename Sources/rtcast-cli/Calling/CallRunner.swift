@@ -9,7 +9,7 @@ import RTCast
 
 /// One run of calls, from registering at the hub to the goodbye.
 struct CallRunner {
-  private enum Happening: Sendable {
+  private enum Event: Sendable {
     case call(CallEvent)
     case window(CallWindow.Event?)
     case line(String)
@@ -31,8 +31,8 @@ struct CallRunner {
   private let plan: CallPlan
   private let output: CallOutput
   private let logger: Logger
-  private let happenings: AsyncStream<Happening>
-  private let report: AsyncStream<Happening>.Continuation
+  private let events: AsyncStream<Event>
+  private let report: AsyncStream<Event>.Continuation
   private let chat: CallChat
 
   init(_ plan: CallPlan, logger: Logger) {
@@ -41,7 +41,7 @@ struct CallRunner {
     output = CallOutput(isJSON: plan.isJSON)
     chat = CallChat(output)
     // The latest counts: an end is the last.
-    (happenings, report) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4_096))
+    (events, report) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4_096))
   }
 
   /// Runs the call and returns when it is over or was stopped. Failures were printed when it throws.
@@ -62,7 +62,7 @@ struct CallRunner {
       title: title, showsWindow: plan.showsWindow, recording: plan.recording, output: output, logger: logger
     ) { report.yield(.window($0)) }
     let peers = try plan.network.openPeers(
-      servers: plan.configuration.iceServers, isTold: true, by: plan.hub.web.host, logger)
+      servers: plan.configuration.iceServers, serversMayFollow: true, by: plan.hub.web.host, logger)
     defer { peers.stop() }
     let rateLog = try plan.rateLog.map { path throws(CastFailure) in try RateLogFile(path, logger) }
     defer { rateLog?.close() }
@@ -164,8 +164,8 @@ struct CallRunner {
   private func follow(_ calls: CallManager, _ show: CallShow, _ control: CallControl) async -> Ending {
     // Another source has taken the place of the plan's, by --control.
     var isReplaced = false
-    for await happening in happenings {
-      switch happening {
+    for await event in events {
+      switch event {
       case .call(.sourceEnded(let sentence)):
         // A source that was replaced meanwhile is ignored.
         guard await calls.isSourceEnded else { continue }
@@ -175,10 +175,10 @@ struct CallRunner {
           return .failed(CastFailure(error))
         }
       case .call(let event): if let ending = await hear(event, calls, show) { return ending }
-      case .window(let event): if let ending = await obey(event, calls, show) { return ending }
+      case .window(let event): if let ending = await handle(event, calls, show) { return ending }
       case .line(let line): await answer(line, calls)
       case .control(let request):
-        switch await control.obey(request, calls) {
+        switch await control.perform(request, calls) {
         case .source: isReplaced = true
         case .hangUp: if case .place(.room) = plan.target { return .done("hung up") }
         case .stop: return .done("stopped")
@@ -295,7 +295,7 @@ struct CallRunner {
     return .failed(CastFailure(.unavailable, sentence))
   }
 
-  private func obey(_ event: CallWindow.Event?, _ calls: CallManager, _ show: CallShow) async -> Ending? {
+  private func handle(_ event: CallWindow.Event?, _ calls: CallManager, _ show: CallShow) async -> Ending? {
     switch event {
     case .closed?:
       if case .anybody = plan.target {

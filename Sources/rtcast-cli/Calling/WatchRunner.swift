@@ -15,7 +15,7 @@ struct WatchRunner {
     case manual
   }
 
-  private enum Happening: Sendable {
+  private enum Event: Sendable {
     case watching(Watching.Event)
     case window(CallWindow.Event?)
     case stop(Int32)
@@ -27,8 +27,8 @@ struct WatchRunner {
   private let command: WatchCommand
   private let output: CallOutput
   private let logger: Logger
-  private let happenings: AsyncStream<Happening>
-  private let report: AsyncStream<Happening>.Continuation
+  private let events: AsyncStream<Event>
+  private let report: AsyncStream<Event>.Continuation
 
   init(_ source: Source, _ command: WatchCommand, _ logger: Logger) {
     self.source = source
@@ -36,7 +36,7 @@ struct WatchRunner {
     self.logger = logger
     output = CallOutput(isJSON: command.output.run.json)
     // The latest counts: an end is the last.
-    (happenings, report) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4_096))
+    (events, report) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4_096))
   }
 
   /// Watches, and returns when the cast is over or was stopped. Failures were not printed when it throws.
@@ -50,7 +50,8 @@ struct WatchRunner {
     var service: String?
     if case .service(let url, _) = source { service = url }
     let peers = try command.network.openPeers(
-      preset: command.connection.preset, isTold: service != nil, by: service.flatMap { WebAddress($0)?.host }, logger)
+      preset: command.connection.preset, serversMayFollow: service != nil, by: service.flatMap { WebAddress($0)?.host },
+      logger)
     defer { peers.stop() }
     let watching = Watching(
       peers: peers, configuration: command.connection.preset.map { CallConfiguration($0) } ?? CallConfiguration(),
@@ -90,8 +91,8 @@ struct WatchRunner {
   }
 
   private func follow(_ show: CallShow, _ watching: Watching) async -> Result<String, CastFailure> {
-    for await happening in happenings {
-      switch happening {
+    for await event in events {
+      switch event {
       case .watching(let event): if let result = await hear(event, show, watching) { return result }
       case .window(.closed?): return .success("window closed")
       case .window(.lost(let sentence)?), .window(.unshowable(_, let sentence)?): logger.warning("\(sentence)")

@@ -53,7 +53,7 @@ struct CastControl {
   }
 
   /// Carries out a command, and answers it.
-  mutating func obey(_ request: ControlRequest) async -> Outcome {
+  mutating func perform(_ request: ControlRequest) async -> Outcome {
     do throws(ControlError) {
       let command = try request.command.get()
       try command.check(in: .cast)

@@ -27,7 +27,7 @@ struct CastRunner {
     var pick: PickOptions?
   }
 
-  private enum Happening {
+  private enum Event {
     case started(StartedSource)
     /// The source is still waiting for something, such as a program that writes into a pipe.
     case isSlow
@@ -48,8 +48,8 @@ struct CastRunner {
   private let options: CastOptions
   private let output: CastOutput
   private let logger: Logger
-  private let happenings: AsyncStream<Happening>
-  private let report: AsyncStream<Happening>.Continuation
+  private let events: AsyncStream<Event>
+  private let report: AsyncStream<Event>.Continuation
   /// The command that is cast; nil: the source is not one.
   private let stage: RunStage?
   private let servesViewers: Bool
@@ -64,7 +64,7 @@ struct CastRunner {
     output = CastOutput(options, isFile: isFile, sharesTerminal: stage != nil)
     logger = StandardErrorLog.logger(verbosity: options.output.run.verbose)
     // The latest counts: an end is the last.
-    (happenings, report) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4_096))
+    (events, report) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4_096))
   }
 
   /// Casts until an event ends the cast. Failures were printed when it throws.
@@ -166,8 +166,8 @@ struct CastRunner {
         report.yield(.failed(CastFailure(error)))
       }
     }
-    for await happening in happenings {
-      switch happening {
+    for await event in events {
+      switch event {
       case .started(let started):
         output.captureStarted(started, source: source.name)
         return nil
@@ -186,7 +186,8 @@ struct CastRunner {
     var service: String?
     if case .whip(let url, _)? = options.destination.to { service = url }
     return try options.network.openPeers(
-      preset: options.media.preset, isTold: service != nil, by: service.flatMap { WebAddress($0)?.host }, logger)
+      preset: options.media.preset, serversMayFollow: service != nil, by: service.flatMap { WebAddress($0)?.host },
+      logger)
   }
 
   private func broadcastOptions(_ source: Source) -> Broadcast.Options {
@@ -360,8 +361,8 @@ struct CastRunner {
     var notices = CastNotices()
     /// Whether a source of --control has replaced `source`.
     var isReplaced = false
-    for await happening in happenings {
-      switch happening {
+    for await event in events {
+      switch event {
       case .broadcast(.qualityLimited(let change)):
         limitation = change
         output.limited(change)
@@ -393,7 +394,7 @@ struct CastRunner {
       case .key(let key):
         guard let player else { continue }
         if key == .end { return .success(.signal(SIGINT)) }
-        await obey(key, player, broadcast)
+        await handle(key, player, broadcast)
         if var report = control.measured {
           report.progress = ProgressBar(player)
           output.statistics(report)
@@ -410,7 +411,7 @@ struct CastRunner {
         await control.served?.server.answer()
         ServiceNotifier.current?.tell(.watchdog)
       case .control(let request):
-        switch await control.obey(request) {
+        switch await control.perform(request) {
         case .goesOn: continue
         case .sourceReplaced:
           isReplaced = true
@@ -456,7 +457,7 @@ struct CastRunner {
 
   // MARK: - What happens
 
-  private func obey(_ key: PlaybackKey, _ player: FilePlayer, _ broadcast: Broadcast) async {
+  private func handle(_ key: PlaybackKey, _ player: FilePlayer, _ broadcast: Broadcast) async {
     switch key {
     case .pause: if broadcast.isPaused { try? await broadcast.resume() } else { broadcast.pause() }
     case .back: await player.seek(by: .seconds(-10))

@@ -79,11 +79,11 @@ struct DoctorCommand: AsyncParsableCommand {
 
   private func check(_ url: String) async throws {
     do throws(CastFailure) {
-      var options = try network.peerOptions(preset: preset?.iceServers ?? [], isTold: true)
+      var options = try network.peerOptions(preset: preset?.iceServers ?? [], serversMayFollow: true)
       if !url.isEmpty {
         let (address, fragment) = LinkFragment.split(url)
         let secret = try token.secret(link: fragment.token, preset: preset?.token)
-        options.iceServers += try await ToldServers.ask(address, token: secret?.text)
+        options.iceServers += try await AdvertisedServers.ask(address, token: secret?.text)
       }
       let works = try await ICEDoctor(options: options, isJSON: json).run()
       if !works { throw CastFailure(.unavailable, "Something above does not work; see the lines marked ✗.") }

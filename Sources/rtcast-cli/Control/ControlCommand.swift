@@ -98,7 +98,7 @@ package enum ControlCommand: Hashable, Sendable {
   }
 }
 
-/// Why a control line was not obeyed, in a sentence.
+/// Why a control command was not performed, in a sentence.
 package struct ControlError: Error, Hashable, Sendable {
   package var sentence: String
   package init(_ sentence: String) { self.sentence = sentence }

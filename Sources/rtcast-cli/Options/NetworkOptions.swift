@@ -115,10 +115,10 @@ package struct NetworkOptions: ParsableArguments {
   /// The options of the media plane.
   /// - Parameters:
   ///   - preset: its servers count unless options name some.
-  ///   - isTold: whether a hub or a service may name servers later.
+  ///   - serversMayFollow: whether a hub or a service may name servers later.
   ///   - environment: the value of `RTCAST_ICE_SERVERS`.
   package func peerOptions(
-    preset: [ICEServer] = [], isTold: Bool,
+    preset: [ICEServer] = [], serversMayFollow: Bool,
     environment: String? = NetworkOptions.environment
   ) throws(CastFailure) -> PeerLoop.Options {
     var options = PeerLoop.Options()
@@ -134,7 +134,7 @@ package struct NetworkOptions: ParsableArguments {
     options.advertised = advertised
     options.mapsPort = mapsPort
     let hasRelay = options.iceServers.contains { $0.urls.contains(where: \.scheme.isRelay) }
-    if options.iceTransportPolicy == .relay, !hasRelay, !isTold {
+    if options.iceTransportPolicy == .relay, !hasRelay, !serversMayFollow {
       throw CastFailure(
         .usage, "--ice-policy relay needs a TURN server; name one with --ice-server turn:HOST,USER,PASSWORD.")
     }
@@ -144,16 +144,16 @@ package struct NetworkOptions: ParsableArguments {
   /// Opens the media plane.
   /// - Parameter host: the host of the hub or service by which remote peers are found; nil: remote peers connect here.
   func openPeers(
-    preset: Preset?, isTold: Bool, by host: HostName? = nil, _ logger: Logger
+    preset: Preset?, serversMayFollow: Bool, by host: HostName? = nil, _ logger: Logger
   ) throws(CastFailure) -> PeerLoop {
-    try openPeers(servers: preset?.iceServers ?? [], isTold: isTold, by: host, logger)
+    try openPeers(servers: preset?.iceServers ?? [], serversMayFollow: serversMayFollow, by: host, logger)
   }
 
   /// - Parameter servers: the preset's.
   func openPeers(
-    servers: [ICEServer], isTold: Bool, by host: HostName? = nil, _ logger: Logger
+    servers: [ICEServer], serversMayFollow: Bool, by host: HostName? = nil, _ logger: Logger
   ) throws(CastFailure) -> PeerLoop {
-    var options = try peerOptions(preset: servers, isTold: isTold)
+    var options = try peerOptions(preset: servers, serversMayFollow: serversMayFollow)
     options.servers = host.map(Self.addresses) ?? []
     if let absent = missingInterfaces { logger.warning("\(absent)") }
     options.onNotice = { logger.warning("\($0)") }

@@ -13,7 +13,7 @@ struct QRCode {
     modules = (0..<width).map { y in (0..<width).map { x in data[y * width + x] & 1 == 1 } }
   }
 
-  /// Light modules around the code; four are the standard's wish, two are enough for every reader tried.
+  /// Light modules around the code; the standard asks for four, two are enough for every reader tried.
   private let quiet = 2
 
   /// The width of the lines on a terminal.

@@ -108,9 +108,9 @@ package final class StandardStream: Sendable {
 
   /// Also true when a write would fail at once. Negative: waits for ever.
   private func isWritable(within milliseconds: Int32) -> Bool {
-    var wish = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     while true {
-      let count = poll(&wish, 1, milliseconds)
+      let count = poll(&request, 1, milliseconds)
       if count < 0, errno == EINTR { continue }
       return count != 0
     }

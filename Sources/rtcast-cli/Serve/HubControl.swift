@@ -17,7 +17,7 @@ struct HubControl: Sendable {
 
   /// Carries out a command, and answers it.
   /// - Returns: whether the hub is to stop.
-  func obey(_ request: ControlRequest) async -> Bool {
+  func perform(_ request: ControlRequest) async -> Bool {
     do throws(ControlError) {
       let command = try request.command.get()
       try command.check(in: .hub)

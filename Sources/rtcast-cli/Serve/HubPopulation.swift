@@ -10,16 +10,16 @@ struct HubPopulation {
 
   init(place: String) { self.place = place }
 
-  mutating func note(_ news: HubNews) {
-    switch news {
+  mutating func note(_ event: HubEvent) {
+    switch event {
     case .registered: peers += 1
     case .left: peers = max(0, peers - 1)
     case .resumed: break
     }
   }
 
-  mutating func note(_ news: StreamRelay.News) {
-    switch news {
+  mutating func note(_ event: StreamRelay.Event) {
+    switch event {
     case .published: streams += 1
     case .ended: streams = max(0, streams - 1)
     case .undecodable: break

@@ -39,17 +39,17 @@ struct ServeOutput: Sendable {
     if json { reply.event.print() } else { reply.show() }
   }
 
-  func hubChanged(_ news: HubNews) {
+  func hubChanged(_ event: HubEvent) {
     guard json else { return }
-    switch news {
+    switch event {
     case .registered(let name, let dialect): peer(name, "joined", [("dialect", .string(dialect.rawValue))])
     case .resumed(let name): peer(name, "resumed")
     case .left(let name): peer(name, "left")
     }
   }
 
-  func streamsChanged(_ news: StreamRelay.News) {
-    switch news {
+  func streamsChanged(_ event: StreamRelay.Event) {
+    switch event {
     case .published(let name): stream(name, "published")
     case .ended(let name): stream(name, "ended")
     case .undecodable(let name, let viewers, let format):

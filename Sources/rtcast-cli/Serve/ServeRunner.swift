@@ -11,9 +11,9 @@ import RTCast
 
 /// One run of the hub: from its configuration to its goodbye.
 struct ServeRunner {
-  private enum Happening {
-    case hub(HubNews)
-    case stream(StreamRelay.News)
+  private enum Event {
+    case hub(HubEvent)
+    case stream(StreamRelay.Event)
     case control(ControlRequest)
     /// Settings are to be read again.
     case reload
@@ -25,15 +25,15 @@ struct ServeRunner {
   private let command: ServeCommand
   private let output: ServeOutput
   private let logger: Logger
-  private let happenings: AsyncStream<Happening>
-  private let report: AsyncStream<Happening>.Continuation
+  private let events: AsyncStream<Event>
+  private let report: AsyncStream<Event>.Continuation
 
   init(_ command: ServeCommand) {
     self.command = command
     output = ServeOutput(json: command.output.json, hidesQRCode: command.hidesQRCode)
     logger = StandardErrorLog.logger(verbosity: command.output.verbose)
     // The latest counts: an end is the last.
-    (happenings, report) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4_096))
+    (events, report) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4_096))
   }
 
   /// Serves until an event ends it. Failures were printed when it throws.
@@ -113,27 +113,27 @@ struct ServeRunner {
     let service = ServiceNotifier.current
     var population = HubPopulation(place: server.localAddress.link(token: nil, isSecure: server.isSecure))
     service?.tell(status: population.sentence)
-    for await happening in happenings {
-      switch happening {
+    for await event in events {
+      switch event {
       case .reload: reload(server, access, listen)
       case .beat:
         await server.answer()
         service?.tell(.watchdog)
-      case .hub(let news):
-        population.note(news)
+      case .hub(let event):
+        population.note(event)
         service?.tell(status: population.sentence)
-        output.hubChanged(news)
-        switch news {
+        output.hubChanged(event)
+        switch event {
         case .registered(let name, let dialect):
           logger.info("A peer registered.", metadata: ["peer": "\(name)", "dialect": "\(dialect.rawValue)"])
         case .resumed(let name): logger.info("A peer is back.", metadata: ["peer": "\(name)"])
         case .left(let name): logger.info("A peer left.", metadata: ["peer": "\(name)"])
         }
-      case .stream(let news):
-        output.streamsChanged(news)
-        population.note(news)
+      case .stream(let event):
+        output.streamsChanged(event)
+        population.note(event)
         service?.tell(status: population.sentence)
-        switch news {
+        switch event {
         case .published(let name): logger.info("A stream is published.", metadata: ["stream": "\(name)"])
         case .ended(let name): logger.info("A stream has ended.", metadata: ["stream": "\(name)"])
         case .undecodable(let name, let viewers, let format):
@@ -141,7 +141,7 @@ struct ServeRunner {
             "Viewers cannot decode what a stream is coded in now.",
             metadata: ["stream": "\(name)", "viewers": "\(viewers)", "format": "\(format)"])
         }
-      case .control(let request): if await control.obey(request) { return .stopped }
+      case .control(let request): if await control.perform(request) { return .stopped }
       case .end(let ending): return ending
       }
     }
@@ -188,7 +188,7 @@ struct ServeRunner {
   }
 
   private func peerOptions() throws(CastFailure) -> PeerLoop.Options {
-    var options = try command.network.peerOptions(isTold: false)
+    var options = try command.network.peerOptions(serversMayFollow: false)
     let logger = logger
     options.onNotice = { logger.warning("\($0)") }
     return options

@@ -128,13 +128,14 @@ import Testing
   }
 
   @Test func `B9: a message that is cut short is none`() {
-    let wish = PictureWish(floor: .seconds(1), interval: .milliseconds(40), isLate: true)
+    let selection = PictureSelection(floor: .seconds(1), interval: .milliseconds(40), isLate: true)
     let stamp = PacketStamp(pts: nil, dts: -5, duration: 7)
     let released = FileRequest.Released(slots: 5, packets: [3, 9])
     let requests: [FileRequest] = [
       .open(wantsAudio: true, ending: ".mkv"), .prepare(sendsPictures: true, sendsSound: false), .read, .seek(-3),
       .rewind,
-      .decodePictures(packet: 4, stamp: stamp, decodeTime: .seconds(2), wish), .finishPictures(wish, showsHeld: true),
+      .decodePictures(packet: 4, stamp: stamp, decodeTime: .seconds(2), selection),
+      .finishPictures(selection, showsHeld: true),
       .decodeSound(packet: 8, stamp: stamp), .finishSound, .reset(isPicture: false),
     ]
     for request in requests {

@@ -143,7 +143,7 @@ import Testing
     capturer.stopCapture()
   }
 
-  @Test func `each source is told the wishes for the pointer`() async throws {
+  @Test func `each source is told the settings of the pointer`() async throws {
     let (first, second) = (Pointing(), Pointing())
     let place = try Place([.capturer(first)])
     let capturer = WaitingCapturer(place, hasCursor: true)

@@ -20,11 +20,12 @@ final class TLSPair {
   ///   - roots: what the client trusts.
   static func make(
     chain: [String] = [TLSFixtures.good, TLSFixtures.intermediate], key: String = TLSFixtures.privateKey,
-    roots: [String] = [TLSFixtures.root], host: TLSHost = .name("good.example"), judge: (([UInt8]) -> Bool)? = nil
+    roots: [String] = [TLSFixtures.root], host: TLSHost = .name("good.example"), verifier: (([UInt8]) -> Bool)? = nil
   ) throws -> TLSPair {
     let client = try withFile(roots.joined(separator: "\n")) { try TLSContext(trusting: .file($0)) }
     return TLSPair(
-      client: try TLSSession(client, to: host, judge: judge), server: try TLSSession(try server(chain: chain, key: key))
+      client: try TLSSession(client, to: host, verifier: verifier),
+      server: try TLSSession(try server(chain: chain, key: key))
     )
   }
 

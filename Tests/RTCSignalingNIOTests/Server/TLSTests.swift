@@ -79,7 +79,7 @@ import Testing
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let session = try TLSSession(
-            try TLSContext(trusting: .system), to: .address("127.0.0.1"), judge: { _ in true })
+            try TLSContext(trusting: .system), to: .address("127.0.0.1"), verifier: { _ in true })
           try channel.pipeline.syncOperations.addHandler(TLSHandler(session, closeGrace: .milliseconds(10)))
         }
       }

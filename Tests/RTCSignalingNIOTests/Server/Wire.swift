@@ -20,7 +20,7 @@ struct Wire {
         channel.eventLoop.makeCompletedFuture {
           if isSecure {
             let session = try TLSSession(
-              try TLSContext(trusting: .system), to: .address("127.0.0.1"), judge: { _ in true })
+              try TLSContext(trusting: .system), to: .address("127.0.0.1"), verifier: { _ in true })
             try channel.pipeline.syncOperations.addHandler(TLSHandler(session))
           }
           try channel.pipeline.syncOperations.addHandler(Collector(continuation))

@@ -11,7 +11,7 @@ import Testing
     _ text: String, for right: AccessRight = .call, peer: String? = "Jörg", unix: Int64 = 1_700_000_100
   ) -> Result<AccessGrant, AccessRefusal> {
     Result { () throws(AccessRefusal) in
-      try AccessGate(secret: secret).judge(
+      try AccessGate(secret: secret).evaluate(
         text, for: right, peer: peer, from: "192.0.2.1", now: AccessTime(unix: unix, monotonic: .zero))
     }
   }

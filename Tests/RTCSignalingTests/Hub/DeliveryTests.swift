@@ -65,7 +65,7 @@ import Testing
     #expect(bench.hub.counters.peers == 1)
     #expect(bench.hub.counters.heldMessages == 0)
     #expect(bench.hub.counters.absentPeers == 0)
-    #expect(bench.news == [.registered("alice", .native), .registered("bob", .native), .left("bob")])
+    #expect(bench.events == [.registered("alice", .native), .registered("bob", .native), .left("bob")])
   }
 
   @Test func `the owner takes the name from a connection that is still there`() {

@@ -8,7 +8,7 @@ struct HubBench {
   private(set) var inbox: [Int: [String]] = [:]
   private(set) var closings: [Int: UInt16] = [:]
   private(set) var pings: [Int] = []
-  private(set) var news: [HubNews] = []
+  private(set) var events: [HubEvent] = []
   private(set) var audited: [AuditEvent] = []
   /// Unix time at `now` zero.
   static let start: Int64 = 1_700_000_000
@@ -36,7 +36,7 @@ struct HubBench {
         if !stuck.contains(client) { _ = hub.handle(.drained(id, bytes: text.utf8.count), now: now) }
       case .ping(let id): pings.append(Int(id.rawValue))
       case .close(let id, let code, _): closings[Int(id.rawValue)] = code
-      case .announce(let happening): news.append(happening)
+      case .announce(let happening): events.append(happening)
       case .audit(let event): audited.append(event)
       }
     }

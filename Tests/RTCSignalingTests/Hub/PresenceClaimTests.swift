@@ -70,7 +70,7 @@ private final class FullPresence: Presence {
     #expect(presence.waiting.map(\.subject) == [.name("alice")] && presence.waiting[0].client == "0123456789abcdef")
     bench.open(2)
     bench.say(2, #"{"type":"register","id":"bob"}"#)
-    #expect(bench.hub.counters.peers == 0 && bench.news.isEmpty)
+    #expect(bench.hub.counters.peers == 0 && bench.events.isEmpty)
     try presence.answer(.granted, &bench)
     #expect(kinds(bench.take(1)) == ["registered"] && bench.hub.counters.rooms == 0)
     #expect(presence.waiting.map(\.subject) == [.name("bob"), .room("r", peer: "alice")])
@@ -125,7 +125,7 @@ private final class FullPresence: Presence {
       try presence.answer(answer, &bench)
       #expect(errorCode(bench.take(client).last) == code)
     }
-    #expect(bench.hub.counters.peers == 0 && bench.news.isEmpty && presence.held.isEmpty)
+    #expect(bench.hub.counters.peers == 0 && bench.events.isEmpty && presence.held.isEmpty)
     #expect(!bench.audited.contains { $0.decision == .admitted })
     #expect(bench.audited.count == (answer == .usedUp ? 2 : 0))
   }
@@ -137,7 +137,7 @@ private final class FullPresence: Presence {
     #expect(errorCode(bench.take(1).last) == "taken-name")
     bench.open(2, .peerJS, query: ["id": "carol", "token": "t", "key": "peerjs"])
     #expect(bench.closings[2] != nil)
-    #expect(bench.hub.counters.peers == 0 && bench.news.isEmpty)
+    #expect(bench.hub.counters.peers == 0 && bench.events.isEmpty)
   }
 
   @Test(arguments: [HubParting.goodbye, .lost]) func `nothing is left of a peer that leaves before the answer`(

@@ -15,7 +15,7 @@ import Testing
     #expect(bench.hub.counters.peers == 1)
   }
 
-  @Test func `without a wish the hub chooses a name`() {
+  @Test func `without a requested name the hub chooses a name`() {
     var bench = HubBench()
     bench.open(1)
     bench.say(1, #"{"type":"register"}"#)
@@ -128,9 +128,9 @@ import Testing
       for client in 1...2 { bench.handle(.heard(bench.id(client))) }
     }
     #expect(errorCode(bench.take(1).last) == "link-expired" && bench.closings == [1: 1008])
-    #expect(bench.news.contains(.left("bob")))
+    #expect(bench.events.contains(.left("bob")))
     bench.handle(.revoked(anybody.id))
-    #expect(errorCode(bench.take(2).last) == "link-revoked" && bench.news.contains(.left("carol")))
+    #expect(errorCode(bench.take(2).last) == "link-revoked" && bench.events.contains(.left("carol")))
   }
 
   @Test func `no more names than the limit`() {

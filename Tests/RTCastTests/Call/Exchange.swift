@@ -57,13 +57,13 @@ actor ExchangeLine: SignalingServerConnection {
   /// The calls of its methods, in order.
   private(set) var calls: [String] = []
   /// The descriptions and candidates that it was asked to send, in order. One reader.
-  nonisolated let words: AsyncStream<CallWord>
-  private let wordFeed: AsyncStream<CallWord>.Continuation
+  nonisolated let signals: AsyncStream<MediaSignal>
+  private let signalFeed: AsyncStream<MediaSignal>.Continuation
 
   init(_ name: PeerID, _ exchange: Exchange) {
     self.name = name
     self.exchange = exchange
-    (words, wordFeed) = AsyncStream.makeStream(of: CallWord.self)
+    (signals, signalFeed) = AsyncStream.makeStream(of: MediaSignal.self)
   }
 
   func setDelegate(_ delegate: (any SignalingServerDelegate)?) {
@@ -81,21 +81,21 @@ actor ExchangeLine: SignalingServerConnection {
   func disconnect() async {
     calls.append("disconnect")
     isOpen = false
-    wordFeed.finish()
+    signalFeed.finish()
     await exchange.remove(name)
   }
 
   func sendSignal(_ signal: [UInt8], to peer: PeerID) async {
     calls.append("signal")
     if case .description(let kind, let sdp)? = CallSignal(json: String(decoding: signal, as: UTF8.self))?.body {
-      wordFeed.yield(.description(kind: kind, sdp: sdp))
+      signalFeed.yield(.description(kind: kind, sdp: sdp))
     }
     await exchange.deliver(signal, from: name, to: peer)
   }
 
   func sendICECandidate(_ candidate: [UInt8], to peer: PeerID) async {
     calls.append("candidate")
-    if let signal = CandidateSignal(json: candidate) { wordFeed.yield(.candidate(signal.candidate)) }
+    if let signal = CandidateSignal(json: candidate) { signalFeed.yield(.candidate(signal.candidate)) }
     await exchange.deliver(.candidate(candidate, from: name), to: peer)
   }
 

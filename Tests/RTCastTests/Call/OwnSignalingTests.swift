@@ -153,9 +153,9 @@ import Testing
     let server = try LateSTUNServer()
     let servers = [try server.server]
     var ends = try await Ends(Exchange()) { $0.iceServers = servers }
-    var words = ends.lines[0].words.makeAsyncIterator()
+    var signals = ends.lines[0].signals.makeAsyncIterator()
     try await ends.connect()
-    guard case .description("offer", let sdp)? = await words.next() else {
+    guard case .description("offer", let sdp)? = await signals.next() else {
       Issue.record("The offer did not come first.")
       return
     }
@@ -164,7 +164,7 @@ import Testing
     try server.answer()
     var candidates: [ICECandidateInit] = []
     // The empty one comes behind the last.
-    while case .candidate(let candidate?)? = await words.next() { candidates.append(candidate) }
+    while case .candidate(let candidate?)? = await signals.next() { candidates.append(candidate) }
     #expect(candidates.contains { $0.candidate.contains(" \(address) \(port) typ srflx") })
     try await ends.alice.waitForStart()
     try await ends.bob.waitForStart()

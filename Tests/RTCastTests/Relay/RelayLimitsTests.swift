@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct RelayLimitsTests {
   private final class Bench: Sendable {
     let relay: StreamRelay
-    private let news = AsyncStream.makeStream(of: StreamRelay.News.self)
+    private let events = AsyncStream.makeStream(of: StreamRelay.Event.self)
     private let loops: Mutex<[PeerLoop]>
 
     init(streams: Int, viewersOfEach: Int) throws {
@@ -17,7 +17,7 @@ import Testing
       (limits.streams, limits.viewersOfEach) = (streams, viewersOfEach)
       let loop = try Self.makeLoop()
       loops = Mutex([loop])
-      let report = news.continuation
+      let report = events.continuation
       relay = StreamRelay(
         into: StreamDirectory(), limits: limits, makePeers: { loop }, report: { report.yield($0) })
     }
@@ -48,8 +48,8 @@ import Testing
       return try await relay.directory.open(stream: name, offer: offer, remote: "127.0.0.1").id
     }
 
-    func next(_ wanted: StreamRelay.News) async {
-      for await news in news.stream where news == wanted { return }
+    func next(_ wanted: StreamRelay.Event) async {
+      for await event in events.stream where event == wanted { return }
     }
 
     func end() async {

@@ -13,7 +13,7 @@ import Testing
   /// The published stream, and its viewers.
   private final class Bench: Sendable {
     let relay: StreamRelay
-    private let news = AsyncStream.makeStream(of: StreamRelay.News.self)
+    private let events = AsyncStream.makeStream(of: StreamRelay.Event.self)
     /// Each peer has one of its own, as programs have.
     private let loops = Mutex<[PeerLoop]>([])
     private let publisher: PeerConnection
@@ -50,7 +50,7 @@ import Testing
     init(_ profile: [UInt8]) throws {
       let (ours, relays) = (try Self.makeLoop(), try Self.makeLoop())
       loops.withLock { $0 = [ours, relays] }
-      let report = news.continuation
+      let report = events.continuation
       let track = ours.makeVideoTrack {}
       source = Source(profile, track)
       var configuration = PeerConnection.Configuration(video: track)
@@ -78,7 +78,7 @@ import Testing
       let session = try await relay.open(
         stream: "main", offer: try await publisher.createOffer(), remote: "127.0.0.1")
       try await publisher.accept(answer: session.answer)
-      for await case .published in news.stream { break }
+      for await case .published in events.stream { break }
       // Takes whatever comes.
       let first = try await viewer([[0x64, 0, 0x1F], [0x42, 0, 0x1F], [0x42, 0xE0, 0x1F], [0x4D, 0, 0x1F]])
       #expect(await picture(of: first) != nil)
@@ -112,8 +112,8 @@ import Testing
     /// The publisher's encoder goes over to another profile.
     func change(to profile: [UInt8]) { source.profile.withLock { $0 = profile } }
 
-    func nextNews() async -> StreamRelay.News? {
-      for await news in news.stream { return news }
+    func nextEvent() async -> StreamRelay.Event? {
+      for await event in events.stream { return event }
       return nil
     }
 
@@ -164,7 +164,7 @@ import Testing
     #expect(await bench.picture(of: low) != nil)
     bench.change(to: [0x4D, 0, 0x1F])
     #expect(
-      await bench.nextNews()
+      await bench.nextEvent()
         == .undecodable("main", viewers: 1, format: "H264 of profile Main (profile-level-id=4d001f)"))
     await bench.end()
   }

@@ -140,7 +140,7 @@ struct LossBasedBandwidthEstimation {
     guard let observation = finished, input.newestSent - observation.end >= Self.lateness else { return (.none, nil) }
     finished = nil
     loss = observation.loss
-    return judge(observation, input)
+    return evaluate(observation, input)
   }
 
   private func note(_ observation: inout Observation?, _ input: Input) {
@@ -148,7 +148,7 @@ struct LossBasedBandwidthEstimation {
     if input.isDraining { observation?.wasDrained = true }
   }
 
-  private mutating func judge(_ observation: Observation, _ input: Input) -> (change: Change, restored: Double?) {
+  private mutating func evaluate(_ observation: Observation, _ input: Input) -> (change: Change, restored: Double?) {
     if let test {
       if observation.isCongested {
         self.test = nil

@@ -1,7 +1,7 @@
 package import RTCMedia
 
-/// Tells one consumer what it does not know yet of the pointer.
-package struct CursorTeller {
+/// Reports to one consumer what has changed of the pointer.
+package struct CursorReporter {
   package let consumer: any CursorConsumer
   private var drawing: CursorDrawing?
   /// The number of the image.

@@ -1,9 +1,9 @@
 import RTCPrimitives
 
 /// Finds the server that a datagram came from by its route.
-struct ServerPlaces {
+struct ServerEndpoints {
   /// A STUN and a TURN server may have one address: coturn is both.
-  struct Place {
+  struct Endpoint {
     var query: Int?
     var allocation: Int?
   }
@@ -28,7 +28,7 @@ struct ServerPlaces {
     }
   }
 
-  private var places: [Key: Place] = [:]
+  private var endpoints: [Key: Endpoint] = [:]
   private var haveLocals = false
 
   init() {}
@@ -38,23 +38,23 @@ struct ServerPlaces {
     for (index, allocation) in allocations.enumerated() { self[allocation.link.route].allocation = index }
   }
 
-  func find(_ route: Route) -> Place? {
-    guard !places.isEmpty else { return nil }
-    if let place = places[Key(route, withLocal: false)] { return place }
-    return haveLocals ? places[Key(route, withLocal: true)] : nil
+  func find(_ route: Route) -> Endpoint? {
+    guard !endpoints.isEmpty else { return nil }
+    if let endpoint = endpoints[Key(route, withLocal: false)] { return endpoint }
+    return haveLocals ? endpoints[Key(route, withLocal: true)] : nil
   }
 
   /// Whether there is another server of the same role.
   func contains(_ server: CandidateGatherer.Server) -> Bool {
-    let place = places[Key(server.route, withLocal: Self.hasLocal(server.route))]
-    return (server.isRelay ? place?.allocation : place?.query) != nil
+    let endpoint = endpoints[Key(server.route, withLocal: Self.hasLocal(server.route))]
+    return (server.isRelay ? endpoint?.allocation : endpoint?.query) != nil
   }
 
-  private subscript(route: Route) -> Place {
-    get { places[Key(route, withLocal: Self.hasLocal(route))] ?? Place() }
+  private subscript(route: Route) -> Endpoint {
+    get { endpoints[Key(route, withLocal: Self.hasLocal(route))] ?? Endpoint() }
     set {
       haveLocals = haveLocals || Self.hasLocal(route)
-      places[Key(route, withLocal: Self.hasLocal(route))] = newValue
+      endpoints[Key(route, withLocal: Self.hasLocal(route))] = newValue
     }
   }
 

@@ -2,9 +2,9 @@ import RTCAudio
 import RTCPrimitives
 import Testing
 
-@Suite struct UnheardClockTests {
+@Suite struct SilentPlayoutClockTests {
   @Test func `what nobody hears passes as fast as time`() {
-    var clock = UnheardClock()
+    var clock = SilentPlayoutClock()
     var now = Timestamp.zero
     var samples = clock.pass(until: now).samples
     for turn: Int64 in 1...500 {
@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test func `a long standstill is not made up for, and playing in between does not count`() {
-    var clock = UnheardClock()
+    var clock = SilentPlayoutClock()
     _ = clock.pass(until: Timestamp.zero)
     #expect(clock.pass(until: Timestamp.zero + TimeDelta.seconds(60)).samples == 24_000)
     #expect(clock.pass(until: Timestamp.zero + TimeDelta.seconds(60)).samples == 0)

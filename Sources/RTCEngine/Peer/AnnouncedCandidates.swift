@@ -1,7 +1,7 @@
 import RTCWire
 
 /// The local candidates that the remote peer has received, in a description or one by one.
-struct ToldCandidates {
+struct AnnouncedCandidates {
   private var candidates: [CandidateDescription] = []
   private var isComplete = false
 

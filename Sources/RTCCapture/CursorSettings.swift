@@ -1,10 +1,10 @@
 package import RTCMedia
 import Synchronization
 
-/// The wishes for the pointer at present. Any thread may change them; a run looks at them when it is woken.
-package final class CursorWishes: Sendable {
+/// The present settings of the pointer. Any thread may change them; a run looks at them when it is woken.
+package final class CursorSettings: Sendable {
   /// One consumer, and whether frames are to show the pointer.
-  package struct Wish: Sendable {
+  package struct Values: Sendable {
     package var consumer: (any CursorConsumer)?
     package var isDrawn = true
 
@@ -13,11 +13,11 @@ package final class CursorWishes: Sendable {
     package var drawsCursor: Bool { isDrawn || consumer == nil }
   }
 
-  private let state = Mutex(Wish())
+  private let state = Mutex(Values())
 
   package init() {}
 
-  package var now: Wish { state.withLock { $0 } }
+  package var now: Values { state.withLock { $0 } }
 
-  package func change(_ body: (inout Wish) -> Void) { state.withLock { body(&$0) } }
+  package func change(_ body: (inout Values) -> Void) { state.withLock { body(&$0) } }
 }

@@ -1,7 +1,7 @@
 package import RTCPrimitives
 
 /// A signal between the media connections of a call's two sides.
-package enum CallWord: Sendable, Hashable {
+package enum MediaSignal: Sendable, Hashable {
   /// `offer` or `answer`, and the SDP.
   case description(kind: String, sdp: String)
   /// The content of the remote peer's streams (`camera` or `screen`), by stream identifier. Sent before the description
@@ -20,18 +20,18 @@ package enum CallWord: Sendable, Hashable {
 }
 
 /// Signals that arrived before the call was accepted: callers of older protocols send their offer right after ringing.
-struct HeldWords: Sendable {
+struct HeldSignals: Sendable {
   /// The maximum number of signals, far above the need of an honest caller.
-  static let mostWords = 128
+  static let mostSignals = 128
   static let mostBytes = 262_144
 
-  private(set) var words: [CallWord] = []
+  private(set) var signals: [MediaSignal] = []
   private var bytes = 0
 
   /// Appends a signal; drops it if there are too many.
-  mutating func append(_ word: CallWord) {
-    guard words.count < Self.mostWords, bytes + word.bytes <= Self.mostBytes else { return }
-    words.append(word)
-    bytes += word.bytes
+  mutating func append(_ signal: MediaSignal) {
+    guard signals.count < Self.mostSignals, bytes + signal.bytes <= Self.mostBytes else { return }
+    signals.append(signal)
+    bytes += signal.bytes
   }
 }

@@ -3,7 +3,7 @@ import RTCSignaling
 import RTCSignalingNIO
 
 /// The STUN and TURN servers that a hub or a WHIP or WHEP service names.
-enum ToldServers {
+enum AdvertisedServers {
   /// - Parameter url: `wss://host` of a hub, `https://host/path` of a service.
   static func ask(_ url: String, token: String?) async throws(CastFailure) -> [ICEServer] {
     if url.hasPrefix("ws:") || url.hasPrefix("wss:"), let hub = HubAddress(url) {

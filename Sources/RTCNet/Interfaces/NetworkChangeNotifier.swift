@@ -3,21 +3,21 @@ package import RTCPrimitives
 
 /// Notifies a loop that interfaces, addresses or routes of this machine may have changed; the listener must find out
 /// the changes. Lives on the loop's thread, and is kept by the loop until `close` is called.
-package final class NetworkNews: LoopSource {
+package final class NetworkChangeNotifier: LoopSource {
   private let number: Int32
   /// Nil when it is closed.
   private var file: FileDescriptor?
   private unowned let loop: EventLoop
   private var token: LoopSourceToken?
-  private let onNews: (Timestamp) -> Void
+  private let onChange: (Timestamp) -> Void
 
   /// - Throws: `SystemError` if the kernel refuses.
-  package init(on loop: EventLoop, onNews: @escaping (Timestamp) -> Void) throws(SystemError) {
+  package init(on loop: EventLoop, onChange: @escaping (Timestamp) -> Void) throws(SystemError) {
     number = try SystemError.check(
       clinux_network_watch_open(), call: "socket", subject: "Watching the network interfaces")
     file = FileDescriptor(owning: number)
     self.loop = loop
-    self.onNews = onNews
+    self.onChange = onChange
     token = try loop.watch(self)
   }
 
@@ -32,6 +32,6 @@ package final class NetworkNews: LoopSource {
 
   package func ready(_ readiness: Poller.Readiness, now: Timestamp) {
     clinux_network_watch_clear(number)
-    onNews(now)
+    onChange(now)
   }
 }

@@ -2,7 +2,7 @@ import RTCPrimitives
 
 /// Schedules checks: kinds of pairs take turns. Within a kind, pairs with the fewest tries come first, then those whose
 /// candidates have the fewest, so that each address of both sides is soon tried once.
-struct CheckTurns {
+struct CheckScheduler {
   /// Earlier turns are smaller.
   struct Turn: Comparable {
     let sortsLast: Int

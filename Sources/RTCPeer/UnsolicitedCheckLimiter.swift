@@ -3,7 +3,7 @@ package import RTCPrimitives
 /// Keeps the process from being used to send datagrams to others: a session's peer can name any address, and ICE sends checks
 /// there before anybody has shown himself. Each IP address may be sent as many as came from it and a few beside, by all
 /// sessions together, until it answers one. A machine: time comes with each call.
-package struct UncalledChecks {
+package struct UnsolicitedCheckLimiter {
   private struct Watch {
     /// Checks sent in this window.
     var sent = 0
@@ -28,8 +28,8 @@ package struct UncalledChecks {
     var watch = watches[ip] ?? Watch()
     if watch.hasAnswered { return true }
     guard watches[ip] != nil || watches.count < PeerLimits.watchedAddresses,
-      watch.sent < PeerLimits.uncalledChecks + watch.received,
-      watch.sent < watch.received || sentInAll < PeerLimits.uncalledChecksInAll
+      watch.sent < PeerLimits.unsolicitedChecks + watch.received,
+      watch.sent < watch.received || sentInAll < PeerLimits.unsolicitedChecksInAll
     else {
       refused += 1
       return false
@@ -55,7 +55,7 @@ package struct UncalledChecks {
   }
 
   private mutating func turnWindow(_ now: Timestamp) {
-    guard now - window >= PeerLimits.uncalledWindow else { return }
+    guard now - window >= PeerLimits.unsolicitedCheckWindow else { return }
     window = now
     watches.removeAll(keepingCapacity: true)
     sentInAll = 0
