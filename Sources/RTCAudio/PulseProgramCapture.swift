@@ -13,7 +13,7 @@ final class PulseProgramCapture {
   private let notice: (String) -> Void
 
   private var isStarted = false
-  /// What was said last; nil before the first.
+  /// The state in the last notice; nil before the first.
   private var isPlaying: Bool?
   private var retries = PulseRetries()
   /// By the index of the stream that is recorded.

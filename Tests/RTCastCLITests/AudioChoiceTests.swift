@@ -14,8 +14,8 @@ import rtcast_cli
     #expect(try AudioChoice(parsing: text) == choice)
   }
 
-  @Test(arguments: ["", " ", "\t", "app:", "App: "]) func `a device without a name is refused with what there is to choose`(text: String)
-  {
+  @Test(arguments: ["", " ", "\t", "app:", "App: "])
+  func `a device without a name is refused with what there is to choose`(text: String) {
     let error = #expect(throws: ValidationError.self) { try AudioChoice(parsing: text) }
     #expect(error?.message.contains("source, desktop, mic, app:NAME, none") == true)
   }

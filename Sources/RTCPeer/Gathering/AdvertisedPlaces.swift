@@ -129,7 +129,8 @@ extension ICESockets {
       guard place.port == nil || carrier == .udp(port: 0) else { continue }
       let isOwn = addresses.contains { $0.address.withoutScope == place.ip }
       let udp = SocketAddress(ip: place.ip, port: place.port ?? port)
-      if place.transport != .tcp, !isOwn || udp.port != port, !gathered.contains(where: { $0.address == udp && $0.tcpType == nil }) {
+      let isKnown = isOwn && udp.port == port || gathered.contains { $0.address == udp && $0.tcpType == nil }
+      if place.transport != .tcp, !isKnown {
         let preference = UInt16(65_535 - 256 * rank)
         result.append(
           ICECandidate(

@@ -40,7 +40,7 @@ package enum AudioChoice: Hashable, Sendable {
     }
   }
 
-  /// What may be a part of a sum; nil for everything else, such as a device whose name has a plus sign.
+  /// The choice that may be a part of a sum; nil for everything else, such as a device whose name has a plus sign.
   private static func sharable(_ text: Substring) -> AudioChoice? {
     switch text.lowercased() {
     case "desktop": return .desktop
