@@ -23,6 +23,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
   private var queueing = QueueingDelay()
   private var expected = ExpectedDelay()
   private var standing = StandingQueueGuard()
+  private var competing = CompetingTraffic()
   private var aimd: AIMDRateControl
   private var losses = LossBasedBandwidthEstimation()
   private var acknowledged = AcknowledgedBitrate()
@@ -45,7 +46,13 @@ package struct GoogleCongestionControl: BandwidthEstimator {
   private var queue: TimeDelta?
   /// The standing queue without the queues that pictures cause by themselves and that drain again.
   private var unexpectedQueue: TimeDelta?
+  /// The standing queue, with what was accepted as delay of the path lately.
+  private var wholeQueue: TimeDelta?
   private var lastCongestion: Timestamp?
+  /// The rate that the path bore before other traffic came, and how long it is looked for; nil when it is not.
+  private var recovery: (goal: Double, until: Timestamp)?
+  /// The packets that the present feedback reports as lost.
+  private var lostNow = 0
   private var isApplicationLimited = false
   /// The last packet before a rest; nil while none is over or on.
   private var restedSince: Timestamp?
@@ -69,6 +76,11 @@ package struct GoogleCongestionControl: BandwidthEstimator {
   private static let bursts = 3_000...12_000
   /// The first step after a probe near the path's capacity: bits per second, and of the rate.
   private static let (leastProbeStep, probeStep) = (60_000.0, 0.03)
+  /// A rate below this share of an earlier one is worth a search for that, and this share of it is looked for.
+  private static let (muchLess, recovered) = (0.7, 0.85)
+  /// Other senders of this kind together make a shorter queue.
+  private static let foreignQueue = TimeDelta.milliseconds(100)
+  private static let recoveryTime = TimeDelta.seconds(3)
   private static let leastWindow = 6_000
 
   package init(limits: BitrateLimits) {
@@ -92,8 +104,10 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     guard let last = results.last else { return }
     feedbackReceived(results, last, activity, now)
     var probe: ProbeEstimator.Result?
+    lostNow = 0
     for result in results {
       losses.add(result)
+      if result.arrival == nil, !result.wasReportedLost { lostNow += 1 }
       guard let arrival = arrivalOf(result, now) else { continue }
       if let id = result.packet.probe, let shown = probeResults.add(arrival, of: id, kind: result.packet.kind) {
         probe = shown
@@ -149,8 +163,11 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     trendline.reset()
     queueing.reset()
     standing.reset()
+    competing.reset()
+    recovery = nil
     queue = nil
     unexpectedQueue = nil
+    wholeQueue = nil
   }
 
   private mutating func updateUse(_ activity: SendActivity, _ now: Timestamp) {
@@ -168,14 +185,21 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     if let base, newest.packets > 0 {
       queue = base.wait(newest.minimumTransit, bare: newest.minimumBare)
       unexpectedQueue = base.wait(newest.minimumUnexpected, bare: newest.minimumBareUnexpected)
+      let whole = competing.base(base, now).wait(newest.minimumUnexpected, bare: newest.minimumBareUnexpected)
+      competing.note(queue: whole, rate: standing.rateBefore ?? aimd.rate, now: now)
+      wholeQueue = whole
     }
     var busy = RecentArrivals.Run()
     if let base, let unexpectedQueue {
       busy = arrivals.newest(
         over: StandingQueueGuard.measuringTime, waiting: StandingQueueGuard.busyAbove, base: base)
-      guardQueue(unexpectedQueue, busy: busy, newestSent: newestSent, now)
+      if competing.isOn {
+        compete(wholeQueue ?? unexpectedQueue, now)
+      } else {
+        guardQueue(unexpectedQueue, busy: busy, newestSent: newestSent, now)
+      }
     }
-    if !standing.isDraining {
+    if !standing.isDraining, !competing.isOn {
       followTrend(busy: busy.arrivalSpan >= StandingQueueGuard.measuringTime ? busy.deliveryRate : nil, now)
     }
     followLoss(newestSent: newestSent, now)
@@ -187,23 +211,60 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     let action = standing.update(
       StandingQueueGuard.Input(
         queue: queue, busy: busy, newestSent: newestSent, rate: aimd.rate,
-        isApplicationLimited: isApplicationLimited, roundTrip: roundTrip, now: now))
+        isApplicationLimited: isApplicationLimited, hasCompetition: competing.isLikely(now), roundTrip: roundTrip,
+        now: now))
     switch action {
     case .none: break
     case .drain(let rate):
       lastCongestion = now
       probes.pause(now)
       set(rate, .queue)
-    case .drained(let capacity):
+    case .drained(let capacity, let rateBefore, let longestQueue):
       lastCongestion = now
       aimd.setCapacity(capacity)
       set(min(capacity * 0.9, max(provable, aimd.rate)), .queue)
-    case .acceptDelay:
-      let newest = arrivals.newest(over: .milliseconds(500))
-      queueing.setBase(
-        QueueingDelay.Base(transit: newest.minimumTransit, own: newest.minimumTransit &- newest.minimumBare), now: now)
-      trendline.reset()
+      if longestQueue > Self.foreignQueue { recover(to: rateBefore, now) }
+    case .stays(let isForeign):
+      if isForeign, let rate = competing.begin(present: aimd.rate, queue: wholeQueue ?? queue, now: now) {
+        set(rate, .queue)
+        break
+      }
+      acceptDelay(now)
     }
+  }
+
+  /// The present delay is the path's.
+  private mutating func acceptDelay(_ now: Timestamp) {
+    if let base = queueing.base(now) { competing.accept(before: base, now: now) }
+    let newest = arrivals.newest(over: .milliseconds(500))
+    queueing.setBase(
+      QueueingDelay.Base(transit: newest.minimumTransit, own: newest.minimumTransit &- newest.minimumBare), now: now)
+    trendline.reset()
+  }
+
+  /// The rate beside traffic that holds a queue.
+  private mutating func compete(_ queue: TimeDelta, _ now: Timestamp) {
+    let action = competing.update(
+      CompetingTraffic.Input(
+        queue: queue, rate: aimd.rate, acknowledged: acknowledged.rate, lost: lostNow,
+        isApplicationLimited: isApplicationLimited, roundTrip: roundTrip, now: now))
+    lastCongestion = now
+    switch action {
+    case .none: if reason == .increase { reason = .hold }
+    case .rate(let rate, let isIncrease): set(rate, isIncrease ? .increase : .loss)
+    case .ended(let before):
+      trendline.reset()
+      recover(to: before, now)
+    case .test: trendline.reset()
+    case .longerPath: acceptDelay(now)
+    }
+  }
+
+  /// Looks at once for the rate from before a queue that has gone with the traffic that made it.
+  private mutating func recover(to rate: Double, _ now: Timestamp) {
+    guard aimd.rate < Self.muchLess * rate else { return }
+    recovery = (goal: Self.recovered * rate, until: now + Self.recoveryTime)
+    probes.recover(min(2 * aimd.rate, Self.recovered * rate), now: now)
   }
 
   private mutating func followTrend(busy: Double?, _ now: Timestamp) {
@@ -231,8 +292,8 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     let isCongested = standing.isDraining || (unexpectedQueue ?? .zero) > Self.calmQueue || trendline.usage == .overuse
     let (change, restored) = losses.update(
       LossBasedBandwidthEstimation.Input(
-        isCongested: isCongested, isDraining: standing.isDraining, target: target, acknowledged: acknowledged.rate,
-        newestSent: newestSent, now: now))
+        isCongested: isCongested, isDraining: standing.isDraining || competing.isOn, target: target,
+        acknowledged: acknowledged.rate, newestSent: newestSent, now: now))
     switch change {
     case .none: break
     case .decreased: reason = .loss
@@ -259,12 +320,15 @@ package struct GoogleCongestionControl: BandwidthEstimator {
   private mutating func take(_ probe: ProbeEstimator.Result, _ now: Timestamp) {
     probeResults.finish(probe.cluster.id)
     let before = target
-    let isNear = isRecentlyCongested(now)
-    probes.count(showsRoom: ProbeController.showsRoom(probe, over: before) && !standing.isDraining)
+    let showsRoom = ProbeController.showsRoom(probe, over: before) && !standing.isDraining
+    if let recovery, now > recovery.until || before >= recovery.goal || !showsRoom { self.recovery = nil }
+    let isNear = isRecentlyCongested(now) && recovery == nil
+    probes.count(showsRoom: showsRoom)
     if probe.isSaturated { aimd.setCapacity(probe.rate) }
     if !standing.isDraining, probe.rate > before {
       // The first probes are themselves the first proof.
       var rate = acknowledged.rate == nil ? probe.rate : min(probe.rate, max(provable, before))
+      if let recovery { rate = min(rate, max(before, recovery.goal)) }
       if isNear { rate = min(rate, before + probeStep(before)) }
       losses.raise(to: rate)
       if rate > aimd.rate {
@@ -428,8 +492,9 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     // Before anything is known: the ten packets that any connection may begin with (RFC 6928).
     let burst = feedbackTimes.hasFeedback ? estimate.target.bytes(in: Self.burstTime) : Self.bursts.upperBound
     estimate.burst = max(Self.bursts.lowerBound, min(Self.bursts.upperBound, burst))
+    let others = competing.isOn ? min(wholeQueue ?? .zero, .seconds(2)) : .zero
     estimate.window = feedbackTimes.responseTime.map {
-      max(Self.leastWindow, estimate.target.bytes(in: $0 + .milliseconds(50)) + probes.window)
+      max(Self.leastWindow, estimate.target.bytes(in: $0 + .milliseconds(50) + others) + probes.window)
     }
   }
 }

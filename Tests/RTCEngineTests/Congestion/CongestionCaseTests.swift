@@ -68,6 +68,37 @@ import Testing
     judgeFairness(results)
   }
 
+  /// The fair share is half of the path.
+  @Test func `a flow beside a long TCP transfer keeps a third of the path`() async throws {
+    let results = try await results("5.6")
+    #expect(mean(results.map(\.use)) >= 0.36)
+    #expect(results.allSatisfy { $0.use >= 0.28 })
+  }
+
+  /// The transfers offer 29 % of the path.
+  @Test func `a flow beside short TCP transfers keeps more than half of the rest`() async throws {
+    let results = try await results("5.7")
+    #expect(mean(results.map(\.use)) >= 0.45)
+    #expect(results.allSatisfy { $0.use >= 0.38 })
+  }
+
+  @Test(arguments: [UInt64(1), 2, 3]) func `the queue of a TCP transfer is borne only while that lasts`(seed: UInt64) {
+    var options = CongestionBed.Options()
+    options.seed = seed
+    options.duration = .seconds(90)
+    options.capacity = [CongestionBed.Step(.zero, .megabitsPerSecond(2))]
+    var tcp = TCPFlow.Options()
+    (tcp.start, tcp.transfer, tcp.idle) = (.seconds(20), 5_000_000, .seconds(1_000))
+    options.tcp = [tcp]
+    var bed = CongestionBed(options)
+    bed.run()
+    let flow = bed.meters[0]
+    // The transfer takes about 35 s.
+    #expect(flow.throughput(.seconds(30)..<(.seconds(45))) >= 500_000)
+    #expect(flow.wait(quantile: 0.95, .seconds(70)..<(.seconds(90))) <= .milliseconds(60))
+    #expect(flow.throughput(.seconds(70)..<(.seconds(90))) >= 1_600_000)
+  }
+
   // MARK: - Single links
 
   @Test func `a link that shrinks to an eighth and widens again is followed`() async throws {

@@ -61,6 +61,13 @@ struct ProbeController {
     nextRegular = input.now + (input.isApplicationLimited ? Self.applicationLimitedInterval : interval)
   }
 
+  /// Asks for a probe at `rate` at once: what filled the path has gone.
+  mutating func recover(_ rate: Double, now: Timestamp) {
+    waiting.removeAll(keepingCapacity: true)
+    roomInARow = 0
+    request(rate, now: now)
+  }
+
   /// The outcome of a probe.
   struct Outcome {
     var result: ProbeEstimator.Result

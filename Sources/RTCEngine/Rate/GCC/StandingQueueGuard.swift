@@ -8,10 +8,12 @@ struct StandingQueueGuard {
     case none
     /// Send at so many bits per second while the queue drains.
     case drain(Double)
-    /// The queue is gone; the path delivered so many bits per second while it stood.
-    case drained(capacity: Double)
-    /// The queue stays although little is sent: it is none of ours, or the path itself has become longer.
-    case acceptDelay
+    /// The queue is gone; the path delivered so many bits per second while it stood. The rate was so many before, and
+    /// the queue was at most so long.
+    case drained(capacity: Double, rateBefore: Double, longestQueue: TimeDelta)
+    /// The queue stays although little is sent: it is none of ours, or the path itself has become longer. In a
+    /// foreign queue, less arrives when less is sent.
+    case stays(isForeign: Bool)
   }
 
   /// A queue of more than this is acted upon.
@@ -31,20 +33,29 @@ struct StandingQueueGuard {
   private static let drainTime = 0.4
   /// The bounds of the sent rate meanwhile, as a share of the delivered rate.
   private static let share = 0.45...0.8
+  /// The share of the queue above which it counts as unchanged, when half of a queue of our own would be gone.
+  private static let unchanged = 0.8
   private static let patience = TimeDelta.milliseconds(500)
 
   private struct Drain {
     var began: Timestamp
     /// The queue at the beginning, seconds.
     var queue: Double
+    var longestQueue: TimeDelta
     /// Bits per second that the path delivers.
     var capacity: Double
+    /// Bits per second before the drain.
+    var rateBefore: Double
     var deadline: Timestamp
+    /// A packet that leaves then finds half of the queue, if that is ours.
+    var half: Timestamp
   }
 
   private var drain: Drain?
 
   var isDraining: Bool { drain != nil }
+  /// Bits per second before the present drain; nil while there is none.
+  var rateBefore: Double? { drain?.rateBefore }
 
   /// The input from feedback.
   struct Input {
@@ -57,33 +68,47 @@ struct StandingQueueGuard {
     /// Bits per second, before.
     var rate: Double
     var isApplicationLimited: Bool
+    /// Other traffic held a queue lately.
+    var hasCompetition: Bool
     var roundTrip: TimeDelta
     var now: Timestamp
   }
 
   mutating func update(_ input: Input) -> Action {
-    guard var drain else { return begin(input, most: input.rate * Self.largestBurst) }
+    guard var drain else { return begin(input, most: input.rate * Self.largestBurst, rateBefore: input.rate) }
     guard input.queue >= Self.drainedBelow else {
       self.drain = nil
-      return .drained(capacity: drain.capacity)
+      return .drained(capacity: drain.capacity, rateBefore: drain.rateBefore, longestQueue: drain.longestQueue)
     }
     if input.newestSent <= drain.began, input.busy.arrivalSpan >= Self.measuringTime {
       // All these packets were sent at the old rate, so their arrival rate is the path's capacity; newer values are
       // more accurate.
       drain.capacity = min(drain.capacity, input.busy.arrivalRate)
     }
+    drain.longestQueue = max(drain.longestQueue, input.queue)
     self.drain = drain
+    if input.hasCompetition, input.newestSent > drain.half,
+      input.queue.seconds > Self.unchanged * drain.queue, isForeign(input, drain)
+    {
+      self.drain = nil
+      return .stays(isForeign: true)
+    }
     if input.now > drain.deadline {
       self.drain = nil
       let isSlower = input.busy.arrivalRate < 0.9 * input.busy.sendRate
-      if !isSlower, input.queue.seconds > 0.6 * drain.queue { return .acceptDelay }
+      if !isSlower, input.queue.seconds > 0.6 * drain.queue { return .stays(isForeign: isForeign(input, drain)) }
       // Not by the sent rate meanwhile, which was low on purpose.
-      return begin(input, most: drain.capacity)
+      return begin(input, most: drain.capacity, rateBefore: drain.rateBefore)
     }
     return .drain(min(input.rate, drain.capacity * share(input.queue)))
   }
 
-  private mutating func begin(_ input: Input, most: Double) -> Action {
+  /// Packets behind one another in a queue of our own arrive at the path's rate, whatever is sent meanwhile.
+  private func isForeign(_ input: Input, _ drain: Drain) -> Bool {
+    input.busy.arrivalRate >= 0.9 * input.busy.sendRate && input.busy.arrivalRate < 0.9 * drain.capacity
+  }
+
+  private mutating func begin(_ input: Input, most: Double, rateBefore: Double) -> Action {
     let busy = input.busy
     guard input.queue > Self.threshold, busy.arrivalSpan >= Self.measuringTime else { return .none }
     var capacity = min(busy.deliveryRate, most)
@@ -94,9 +119,11 @@ struct StandingQueueGuard {
     }
     let queue = input.queue.seconds
     let time = TimeDelta.seconds(2 * queue / (1 - share(input.queue)))
+    let half = TimeDelta.seconds(queue / 2 / (1 - share(input.queue)))
     drain = Drain(
-      began: input.now, queue: queue, capacity: capacity,
-      deadline: input.now + min(time, .seconds(4)) + input.roundTrip + Self.patience)
+      began: input.now, queue: queue, longestQueue: input.queue, capacity: capacity, rateBefore: rateBefore,
+      deadline: input.now + min(time, .seconds(4)) + input.roundTrip + Self.patience,
+      half: input.now + min(half, .seconds(1)))
     return .drain(min(input.rate, capacity * share(input.queue)))
   }
 
