@@ -46,10 +46,16 @@ final class PulseRecording {
     let own = Unmanaged.passUnretained(self).toOpaque()
     pa_stream_set_state_callback(stream, streamStateChanged, own)
     pa_stream_set_read_callback(stream, soundArrived, own)
-    pa_stream_set_moved_callback(stream, streamMoved, own)
+    var flags = PA_STREAM_ADJUST_LATENCY.rawValue | PA_STREAM_AUTO_TIMING_UPDATE.rawValue
+    if index == nil {
+      pa_stream_set_moved_callback(stream, streamMoved, own)
+    } else {
+      // PipeWire says that such a stream has moved as soon as it is there. Without the flag it would give it the default
+      // microphone when the program's stream ends.
+      flags |= PA_STREAM_DONT_MOVE.rawValue
+    }
     var buffer = pa_buffer_attr(
       maxlength: .max, tlength: .max, prebuf: .max, minreq: .max, fragsize: Self.fragmentSize)
-    let flags = PA_STREAM_ADJUST_LATENCY.rawValue | PA_STREAM_AUTO_TIMING_UPDATE.rawValue
     if pa_stream_connect_record(stream, device, &buffer, pa_stream_flags_t(rawValue: flags)) < 0 {
       state = .ended(connection.lastError)
     }

@@ -3,14 +3,15 @@ import RTCPrimitives
 
 /// Adds the sounds of several inputs by their capture times: stereo at 48 kHz.
 ///
-/// Sound is given out as soon as every input has delivered it. An input that is 60 ms behind another is not waited for:
-/// it is silent, or has stopped. A pure value that reads no clock.
+/// Sound is given out as soon as every input has delivered it. An input that is half a second behind another is not
+/// waited for: it is silent, or has stopped. A pure value that reads no clock.
 package struct SoundMix {
   /// How far the capture times of an input may leave the count of its samples before the count leaps to them, in samples.
   /// The clocks of devices differ by some samples a second.
   private static let tolerance: Int64 = 960
-  /// How far an input may be behind another, in samples, and still be waited for.
-  private static let patience: Int64 = 2_880
+  /// How far an input may be behind another, in samples, and still be waited for. The capture time of an output's sound
+  /// is when it will be heard, and that of a microphone's when it was: so inputs differ by the delays of both devices.
+  private static let patience: Int64 = 24_000
   /// The least number of samples that are given out at once.
   private static let least: Int64 = 480
   /// A leap by more than these samples begins the sum again, without silence in between.

@@ -1,5 +1,6 @@
 """Sound: from a tone or the desktop to the viewer's ear, and the page's controls for it."""
 
+import json
 import re
 import subprocess
 import time
@@ -155,6 +156,23 @@ def test_what_the_desktop_plays_is_heard(cast, sound_server, browser):
     sound_server.play(523)
     viewer = Viewer(browser, cast(*DESKTOP, env=sound_server.env).url()).wait_live()
     sound.wait_tone(viewer, 523)
+
+
+def test_one_program_is_heard_and_no_other(cast, sound_server, browser):
+    sound_server.play(880, program="noise")
+    rtcast = cast(*CAST, "--audio", "app:song", env=sound_server.env)
+    viewer = Viewer(browser, rtcast.url()).wait_live()
+    song = sound_server.play(523, program="Song")
+    sound.wait_tone(viewer, 523)
+    _, out, _ = run("list", "audio", "--json", env=sound_server.env)
+    programs = [device["name"] for device in json.loads(out)["audio"] if device["kind"] == "program"]
+    assert {"app:Song", "app:noise"} <= set(programs)
+    # When it ends, nothing takes its place: neither another program nor a microphone.
+    sound_server.add_sink("room")
+    sound_server.add_microphone("headset", hears="room")
+    sound_server.play(698, sink="room", program="speech")
+    song.kill()
+    sound.wait_silence(viewer)
 
 
 def test_a_sink_that_is_removed_and_replaced_is_heard_again(cast, sound_server, browser):

@@ -82,13 +82,14 @@ extension PulseTests {
     }
 
     @Test func `a program and a microphone are sent together`() throws {
+      // The microphone hears a room in which somebody speaks: unlike module-sine-source, at the pace of the clock.
       let server = try PulseServer(
-        PulseServer.nullSink("first"), PulseServer.microphone("headset", frequency: 600))
+        PulseServer.nullSink("first"), PulseServer.nullSink("room"),
+        "module-remap-source source_name=headset master=room.monitor")
       try server.control("set-default-source", "headset")
-      // As loud as the players, so that the sum is not cut.
-      try server.control("set-source-volume", "headset", "75%")
-      try server.play(2_000, as: "noise")
-      try server.play(3_000, as: "song")
+      try server.play(600, on: "room", as: "voice")
+      try server.play(2_000, on: "first", as: "noise")
+      try server.play(3_000, on: "first", as: "song")
       let collector = SoundCollector()
       let source = MixedAudioSource(
         [.program("song"), .microphone].map { PulseAudioSource($0, server: server.address) })

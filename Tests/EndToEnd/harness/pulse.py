@@ -65,13 +65,13 @@ class PulseServer:
     def set_default(self, name):
         self._control("set-default-sink", name)
 
-    def play(self, tone=440, sink=None, seconds=120):
-        """Plays a tone until stopped."""
+    def play(self, tone=440, sink=None, seconds=120, program="pacat"):
+        """Plays a tone until stopped. `program`: as the server knows the player."""
         raw = os.path.join(self.folder.name, f"tone-{tone}.pcm")
         Path(raw).write_bytes(waveform(seconds, tone))
         player = subprocess.Popen(
             ["pacat", "--playback", "--raw", "--format=s16le", "--rate=48000", "--channels=2", "--latency-msec=50",
-             *(["--device=" + sink] if sink else []), raw],
+             f"--client-name={program}", *(["--device=" + sink] if sink else []), raw],
             env={**os.environ, **self.env}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.players.append(player)
         return player
