@@ -19,14 +19,10 @@ import pytest
 from harness import clips as clip
 from harness.browser import FAKE_DEVICES, chromium, family
 from harness.hub_page import HubPage
+from harness.proxies import free_port
 from harness.rtcast import BINARY, run
 
 CAST = ("test", "--pattern", "clock", "--fps", "10", "--size", "320x180")
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return free.getsockname()[1]
 
 
 def watched(cast, rtcast, url):

@@ -1,5 +1,6 @@
 """nginx, Caddy and HAProxy, each with the recipes of docs/proxies.md, their ports, paths and certificate replaced by those of the test."""
 
+import random
 import re
 import shutil
 import socket
@@ -27,9 +28,12 @@ def recipes():
 
 
 def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
+    """A port for a program that is started later: outside of the range from which the kernel takes ports for others meanwhile."""
+    while True:
+        port = random.randrange(12_000, 30_000)
+        with socket.socket() as sock:
+            if sock.connect_ex(("127.0.0.1", port)) != 0:
+                return port
 
 
 def certificate(folder):
