@@ -8,7 +8,7 @@ public enum PulseTarget: Hashable, Sendable {
   case microphone
   /// One device, by its name, its description or a part of that, as `PulseDevices` lists them. Waited for when it goes.
   case device(String)
-  /// All that one program plays, by its name, a part of that, or its process identifier, as `PulseDevices` lists them.
+  /// The sound of one program, by its name, a part of that, or its process identifier, as `PulseDevices` lists them.
   /// Waited for while it plays nothing. What is heard on the machine does not change.
   case program(String)
 }

@@ -37,7 +37,7 @@ package struct SoundMix {
     let end = place + Int64(frame.sampleCount)
     ends[input] = max(end, ends[input] ?? end)
     guard let start, end > start else { return }
-    // What was given out already has no place any more.
+    // Sound whose time was given out already is left out.
     let late = Int(max(0, start - place))
     let first = Int(max(0, place - start)) * 2
     let samples = frame.samples.dropFirst(late * 2).prefix((frame.sampleCount - late) * 2)

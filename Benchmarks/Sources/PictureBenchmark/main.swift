@@ -1,4 +1,4 @@
-// What a picture costs before it is packets: conversion by rectangle, comparison with the picture before, hashes of its
+// The cost of a picture before it is packets: conversion by rectangle, comparison with the picture before, hashes of its
 // cells, and VP8 for a key frame, a typed letter, a scroll. CPU time of the whole process, 1920x1080, synthetic text; one
 // line a figure.
 
@@ -67,7 +67,7 @@ extension String {
   report("compare whole", (processorTime() - start) / 100)
 }
 
-/// What the hashes of all cells of a picture cost: those of a page that was seen before.
+/// Measures the hashes of all cells of a picture, as for a page that was seen before.
 @MainActor func measureHash() {
   let (picture, hash) = (page(0).buffer, PixelHash(key: 1))
   var sum: UInt64 = 0

@@ -24,7 +24,7 @@ public func fuzzExact(_ bytes: Span<UInt8>) {
     scheduler.take(changed, captureTime: now, now: now, into: &out)
     scheduler.frame(now, bytes: 100, now: now, into: &out)
     if count.isMultiple(of: 3) { scheduler.noteSnapshot(UInt32(count % 8), isNewest: true, now: now) }
-    // What the viewer keeps is named when it returns: one of three pictures.
+    // A page that the viewer keeps is named when it returns: one of three pictures.
     if case .hash(let cells) = scheduler.recall(now, into: &out) {
       scheduler.finish(cells, cells.map { UInt64(($0.rect.column * 100 + $0.rect.row) * 3 + Int(count) % 3) })
     }

@@ -44,12 +44,7 @@ package enum ExactMessage {
 
   /// A picture of this size; nothing of another holds any more.
   package static func begin(_ timestamp: RTPTimestamp, _ size: PixelSize) -> [UInt8] {
-    message(count: 9) { writer in
-      writer.write(Kind.begin.rawValue)
-      writer.write(timestamp.value)
-      writer.write(UInt16(clamping: size.width))
-      writer.write(UInt16(clamping: size.height))
-    }
+    dimensions(.begin, timestamp, size)
   }
 
   /// These blocks have changed; together with earlier messages this covers all frames up to the timestamp.
@@ -60,6 +55,15 @@ package enum ExactMessage {
   /// The snapshot that the viewer named is the picture of the timestamp, but for these blocks: a rectangle of all others.
   package static func snapshot(_ timestamp: RTPTimestamp, changed rects: [BlockRect]) -> [UInt8] {
     blocks(.snapshot, timestamp, rects)
+  }
+
+  private static func dimensions(_ kind: Kind, _ timestamp: RTPTimestamp, _ size: PixelSize) -> [UInt8] {
+    message(count: 9) { writer in
+      writer.write(kind.rawValue)
+      writer.write(timestamp.value)
+      writer.write(UInt16(clamping: size.width))
+      writer.write(UInt16(clamping: size.height))
+    }
   }
 
   private static func blocks(_ kind: Kind, _ timestamp: RTPTimestamp, _ rects: [BlockRect]) -> [UInt8] {
@@ -88,12 +92,7 @@ package enum ExactMessage {
 
   /// The caster can name pixels that the page keeps, in cells of this size: a page that keeps some answers with `cache`.
   package static func cells(_ timestamp: RTPTimestamp, _ size: PixelSize) -> [UInt8] {
-    message(count: 9) { writer in
-      writer.write(Kind.cells.rawValue)
-      writer.write(timestamp.value)
-      writer.write(UInt16(clamping: size.width))
-      writer.write(UInt16(clamping: size.height))
-    }
+    dimensions(.cells, timestamp, size)
   }
 
   /// The page keeps the pixels that these cells have now, as soon as it has drawn them, in these slots.

@@ -132,12 +132,15 @@ package struct PortMappingClient: Sendable {
       follow(epoch, now)
       self.address = result == 0 && address != 0 ? address : nil
       guard self.address == nil else { break }
-      for index in mappings.indices { refuse(result == 0 ? 3 : result, .natPMP, index, now, &events) }
+      for index in mappings.indices { refuse(result == 0 ? 3 : result, index, now, &events) }
     case .natPMP(let result, let epoch, let wanted, let external, let lifetime):
       guard speech != .pcp, let index = mappings.firstIndex(where: { $0.wanted == wanted }) else { break }
       speech = .natPMP
       follow(epoch, now)
-      guard result == 0, lifetime > 0, external > 0 else { return refused(result, index, now) }
+      guard result == 0, lifetime > 0, external > 0 else {
+        refuse(result, index, now, &events)
+        break
+      }
       // The address was asked for first, so its answer is here or lost; then both are asked for again.
       guard let address else { break }
       hold(SocketAddress(ip: .v4(address), port: external), lifetime, index, now, &events)
@@ -160,7 +163,7 @@ package struct PortMappingClient: Sendable {
     speech = .pcp
     follow(answer.epoch, now)
     guard answer.result == 0, answer.lifetime > 0, let external = answer.external, external.port > 0 else {
-      return refuse(UInt16(answer.result), .pcp, index, now, &events)
+      return refuse(UInt16(answer.result), index, now, &events)
     }
     hold(external, answer.lifetime, index, now, &events)
   }
@@ -177,15 +180,8 @@ package struct PortMappingClient: Sendable {
     tell(.mapped(mappings[index].wanted, external), index, &events)
   }
 
-  private mutating func refused(_ result: UInt16, _ index: Int, _ now: Timestamp) -> [Event] {
-    var events: [Event] = []
-    refuse(result, .natPMP, index, now, &events)
-    return events
-  }
-
-  private mutating func refuse(
-    _ result: UInt16, _ speech: Speech, _ index: Int, _ now: Timestamp, _ events: inout [Event]
-  ) {
+  /// - Parameter result: in the protocol that the router speaks.
+  private mutating func refuse(_ result: UInt16, _ index: Int, _ now: Timestamp, _ events: inout [Event]) {
     mappings[index].external = nil
     mappings[index].attempts = 0
     mappings[index].expires = .distantFuture

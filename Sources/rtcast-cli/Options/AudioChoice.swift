@@ -13,7 +13,7 @@ package enum AudioChoice: Hashable, Sendable {
   case silence
   /// A device by its name or description, or a part of it.
   case device(String)
-  /// All that one program plays.
+  /// The sound of one program, by its name.
   case program(String)
   /// Several of `desktop`, `microphone` and `program`, added.
   case sum([AudioChoice])

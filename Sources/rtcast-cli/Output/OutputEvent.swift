@@ -11,7 +11,7 @@ package struct OutputEvent: Sendable {
     case stats, recorded, description
     // Of casts.
     case capture, source, limitation, viewers, pick, run
-    // Of casts and the hub.
+    // Events of casts and the hub.
     case mapped
     // Of calls.
     case registered, track, muted, chat, message, signaling

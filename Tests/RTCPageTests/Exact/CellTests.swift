@@ -236,7 +236,7 @@ import Testing
     let second = world.screen
     show(first, in: &world)
     world.work()
-    // What was named meanwhile is on its way.
+    // The names that the caster sent meanwhile are on their way.
     world.pages["a"]!.discard()
     world.handle(.cache(slots: 0), from: "a")
     let hashed = world.hashed

@@ -102,7 +102,7 @@ private final class FullPresence: Presence {
     bench.open(3)
     bench.say(3, #"{"type":"register","id":"alice","secret":"fedcba9876543210"}"#)
     #expect(errorCode(bench.take(3).last) == "taken-name")
-    // The same client on another connection takes the place of the first.
+    // A second connection of one client takes the place of its first.
     bench.open(4)
     bench.say(4, Self.register)
     #expect(bench.closings[2] == 4000 && presence.waiting.count == 1)
