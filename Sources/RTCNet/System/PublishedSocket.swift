@@ -19,7 +19,7 @@ package struct PublishedSocket {
   /// Makes a socket that listens at the path, in place of the socket of a dead program.
   /// - Returns: the listening socket; nil when another program listens at the path.
   package static func listen(at socket: UnixSocket, backlog: Int32) throws(UnixSocketError) -> PublishedSocket? {
-    if try isTaken(socket) { return nil }
+    if try isListening(at: socket) { return nil }
     let draft = UnixSocket(path: besides(socket.path, "new"))
     let listener: Int32
     do throws(UnixSocketError) { listener = try draft.listen(backlog: backlog) } catch {
@@ -28,7 +28,8 @@ package struct PublishedSocket {
     }
     let published = PublishedSocket(listener: listener, file: draft.file)
     defer { draft.removeIfSocket() }
-    // Between a look at a dead socket and its removal, another program must not put its own there.
+    // Between a look at a dead socket and its removal, another program must not put its own there. Without the turn
+    // nothing at the path may be moved, not even for a look.
     let turn = Turn(at: socket.path)
     defer { turn.end() }
     do throws(UnixSocketError) {
@@ -48,13 +49,17 @@ package struct PublishedSocket {
     throw UnixSocketError(.unavailable, "The socket \(socket.path) cannot be made: other programs make and remove it.")
   }
 
-  /// Whether a program listens at the path. The socket of a dead one is removed.
+  /// Whether a program listens at the path.
+  private static func isListening(at socket: UnixSocket) throws(UnixSocketError) -> Bool {
+    guard let other = try socket.connect() else { return false }
+    close(other)
+    return true
+  }
+
+  /// Whether a program listens at the path. The socket of a dead one is removed; only in turn.
   private static func isTaken(_ socket: UnixSocket) throws(UnixSocketError) -> Bool {
     let before = identity(of: socket.path)
-    if let other = try socket.connect() {
-      close(other)
-      return true
-    }
+    if try isListening(at: socket) { return true }
     guard let before else { return false }
     guard before.isSocket else {
       throw UnixSocketError(
@@ -72,7 +77,8 @@ package struct PublishedSocket {
   /// The right to change the path, which one program has at a time: a name in the system's table of sockets without files,
   /// which goes with its program. A program that does not get it in time goes on without it.
   private struct Turn {
-    private static let patience = TimeDelta.seconds(1)
+    /// Longer than a look at a live socket with a full queue, which the one before may have to wait for.
+    private static let patience = TimeDelta.seconds(5)
     private let descriptor: Int32
 
     init(at path: String) {
