@@ -90,7 +90,11 @@ final class PulseProgramCapture {
     }
     if retries.due == nil {
       for stream in streams where recordings[stream.index] == nil {
-        guard let monitor = inventory.sinks.first(where: { $0.index == stream.sink })?.monitor else { continue }
+        guard let monitor = inventory.sinks.first(where: { $0.index == stream.sink })?.monitor else {
+          // PipeWire announces a stream before it has an output, and may not tell when it has one.
+          retries.schedule()
+          continue
+        }
         // The recording is this object's own and gone before it is.
         do throws(PulseError) {
           recordings[stream.index] = try PulseRecording(

@@ -65,13 +65,13 @@ class PulseServer:
     def set_default(self, name):
         self._control("set-default-sink", name)
 
-    def play(self, tone=440, sink=None, seconds=120, program="pacat"):
+    def play(self, tone=440, sink=None, seconds=120, program="pacat", options=()):
         """Plays a tone until stopped. `program`: as the server knows the player."""
         raw = os.path.join(self.folder.name, f"tone-{tone}.pcm")
         Path(raw).write_bytes(waveform(seconds, tone))
         player = subprocess.Popen(
             ["pacat", "--playback", "--raw", "--format=s16le", "--rate=48000", "--channels=2", "--latency-msec=50",
-             f"--client-name={program}", *(["--device=" + sink] if sink else []), raw],
+             f"--client-name={program}", *(["--device=" + sink] if sink else []), *options, raw],
             env={**os.environ, **self.env}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.players.append(player)
         return player
@@ -143,3 +143,12 @@ class PipeWireServer(PulseServer):
         """WirePlumber is there as well when there is a default sink."""
         told = self._control("info", check=False).stdout
         return "Default Sink: " in told and "@DEFAULT_SINK@" not in told
+
+    def connect(self, program, sink):
+        """What the program plays goes to the sink, for one that was started with `UNCONNECTED`."""
+        for side in ("FL", "FR"):
+            subprocess.run(["pw-link", f"{program}:output_{side}", f"{sink}:playback_{side}"], env={**os.environ, **self.env}, check=True)
+
+
+# Options of a player that WirePlumber gives no output.
+UNCONNECTED = ("--property=node.autoconnect=false",)
