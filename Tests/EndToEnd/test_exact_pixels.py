@@ -307,6 +307,25 @@ def test_a_page_out_of_sight_is_sent_nothing_and_exact_when_it_is_back(screen, c
     browser.switch_to.window(there)
 
 
+def test_what_is_on_its_way_while_a_page_is_hidden_is_not_drawn(screen, cast, browser):
+    """The caster's answer to a page that was seen for a moment arrives when the page is hidden again."""
+    server, _, _ = screen
+    page = Page(browser, cast("screen", "--fps", "5", "--no-cursor", display=server.name).url()).live().until(EVERYTHING)
+    page.script("""
+        window.isHidden = false;
+        Object.defineProperty(document, "hidden", { configurable: true, get: () => window.isHidden });
+        const { exact } = rtcast, take = exact.channel.onmessage;
+        window.underway = [];
+        window.arrive = () => { exact.channel.onmessage = take; for (const event of window.underway) take(event); };
+        exact.channel.onmessage = (event) => window.underway.push(event);
+        exact.ready();""")
+    page.until("window.underway.some(({ data }) => new Uint8Array(data)[0] === 1)")
+    page.script("window.isHidden = true; rtcast.exact.ready(); window.arrive();")
+    assert page.script("return [rtcast.exact.store.hasBegun, rtcast.exact.store.drawnBlocks]") == [False, 0]
+    page.script("delete document.hidden; rtcast.exact.ready();")
+    page.until(EVERYTHING).is_the_screen(server)
+
+
 def test_the_snapshot_is_the_screen_for_those_with_the_secret(screen, cast):
     server, _, _ = screen
     listening = cast("screen", "--fps", "5", "--no-cursor", display=server.name).listening()

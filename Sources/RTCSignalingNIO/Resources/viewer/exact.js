@@ -346,6 +346,7 @@ class ExactLayer {
     this.snapshot = snapshot;
     this.number = null;      // the snapshot's, until it was sent
     this.isAwaited = false;  // the number may still come
+    this.isSeen = false;     // the caster was asked for pixels
     this.canvas = null;
     this.isOver = false;
     this.channel = connection.createDataChannel("exact", { protocol: ExactLayer.protocol });
@@ -388,9 +389,9 @@ class ExactLayer {
     this.store.frame = frame;
     this.sheets?.clear();
     this.update();
-    const isSeen = !document.hidden && !document.pictureInPictureElement;
-    this.channel.send(exactWords.ready(isSeen, isSeen ? this.number : null));
-    if (isSeen) this.number = null;
+    this.isSeen = !document.hidden && !document.pictureInPictureElement;
+    this.channel.send(exactWords.ready(this.isSeen, this.isSeen ? this.number : null));
+    if (this.isSeen) this.number = null;
   }
 
   end() {
@@ -406,6 +407,7 @@ class ExactLayer {
     if (!message || this.isOver || !this.canvas) return;
     switch (message.kind) {
     case "begin":
+      if (!this.isSeen) break;   // it was on its way when the page was hidden; without it nothing else is drawn
       this.store.begin(message.timestamp, message.width, message.height);
       Object.assign(this.canvas, { width: message.width, height: message.height });   // which clears it
       this.pen = this.canvas.getContext("2d");
