@@ -86,7 +86,7 @@ FIRST_PICTURE = "{" + barcode.READER + """
 def test_picture_and_sound_are_within_40_ms(kind, way, cast, clips, ear):
     path, _ = make(clips, kind, flash=True, seconds=12)
     viewer = Viewer(ear, cast("file", path, "--loop", way).url()).wait_live()
-    found, browsers_own = sound.settled_offset(viewer)
+    found, browsers_own = sound.settled_offset(viewer, within=40)
     assert abs(found) <= 40, (found, browsers_own)
 
 

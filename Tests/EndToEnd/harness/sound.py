@@ -190,18 +190,22 @@ def offsets(viewer, seconds, rate=30):
     return found, seen["estimate"]
 
 
-def settled_offset(viewer, rate=30, windows=7):
+def settled_offset(viewer, rate=30, windows=9, within=None):
     """(median, the browser's own account) once two windows of six seconds agree within 10 ms: the browser brings both together by and by,
-    and starts anew whenever the machine was busy."""
-    before, history = None, []
+    and starts anew whenever the machine was busy. `within`: goes on while they agree on more than so many milliseconds; an offset that
+    stays is returned in the end."""
+    before, settled, history = None, None, []
     for _ in range(windows):
         found, own = offsets(viewer, 6, rate)
         now = statistics.median(found)
         history.append(round(now))
         if before is not None and abs(now - before) < 10:
-            return now, own
+            settled = now, own
+            if within is None or abs(now) <= within:
+                return settled
         before = now
-    raise AssertionError(f"the offset does not settle: {history}")
+    assert settled, f"the offset does not settle: {history}"
+    return settled
 
 
 def pitch(path):
