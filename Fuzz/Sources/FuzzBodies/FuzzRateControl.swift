@@ -45,7 +45,7 @@ private struct RateSchedule {
     case 9: rate.setRoundTrip(TimeDelta(nanoseconds: Int64(Int8(bitPattern: value)) << Int64(event >> 4) * 4), now: now)
     case 10: setLimits(value, reader.readUInt8() ?? 0, reader.readUInt8() ?? 0)
     case 11: changeRoute(value)
-    case 12: receive(lastFeedback)
+    case 12: replayFeedback()
     case 13: clockOffset = TimeDelta(nanoseconds: clockOffset.nanoseconds &+ Int64(Int8(bitPattern: value)) << 34)
     case 14: rate.setQueued(Int(value) << Int(event >> 4))
     default: ask(value)
@@ -121,6 +121,12 @@ private struct RateSchedule {
       let feedback = TransportFeedback(parsing: part)
     else { return }
     rate.receive(feedback, now: now)
+  }
+
+  /// Once for each feedback, since a peer pays for a replay with as many bytes.
+  private mutating func replayFeedback() {
+    receive(lastFeedback)
+    lastFeedback = []
   }
 
   private mutating func setRemoteMaximum(_ value: UInt8) {
