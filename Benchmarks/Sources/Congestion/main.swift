@@ -65,6 +65,7 @@ func row(_ test: CongestionCase, _ results: [CongestionResult]) -> String {
     test.name,
     cell(results.map { $0.use * 100 }, digits: 0, higherIsBetter: true),
     cell(results.map { $0.queueing.seconds * 1_000 }, digits: 0, higherIsBetter: false),
+    cell(results.map { $0.pictureTime.seconds * 1_000 }, digits: 0, higherIsBetter: false),
     cell(results.map { $0.drops * 100 }, digits: 2, higherIsBetter: false),
     cell(results.compactMap(\.fairness), digits: 2, higherIsBetter: true),
     cell(slowest(\.rises), digits: 1, higherIsBetter: false),
@@ -78,11 +79,11 @@ func trace(_ test: CongestionCase, seed: UInt64) {
   options.seed = seed
   var bed = CongestionBed(options)
   bed.run()
-  print("time s, then of each flow: target, sent, delivered, acknowledged kbit/s; longest wait ms; reason")
+  print("time s, then of each flow: target, pacing, sent, delivered, acknowledged kbit/s; longest wait ms; reason")
   for index in bed.meters[0].slots.indices {
     let flows = bed.meters.filter { index < $0.slots.count }.map { meter in
       let slot = meter.slots[index]
-      let rates = [slot.target / 1_000, Double(slot.sent) * 0.08, Double(slot.delivered) * 0.08]
+      let rates = [slot.target / 1_000, slot.pacing / 1_000, Double(slot.sent) * 0.08, Double(slot.delivered) * 0.08]
       let acknowledged = slot.acknowledged.map { Double($0.bitsPerSecond) / 1_000 } ?? 0
       return (rates + [acknowledged, slot.longestWait.seconds * 1_000]).map { String(format: "%6.0f", $0) }.joined()
         + " \(slot.reason)"
@@ -92,7 +93,7 @@ func trace(_ test: CongestionCase, seed: UInt64) {
 }
 
 let arguments = Arguments(CommandLine.arguments)
-let cases = (CongestionCase.rfc8867 + CongestionCase.links + CongestionCase.bursts).filter {
+let cases = (CongestionCase.rfc8867 + CongestionCase.links + CongestionCase.bursts + CongestionCase.pictures).filter {
   arguments.only.isEmpty || $0.name.contains(arguments.only)
 }
 if let seed = arguments.seed {
@@ -102,8 +103,8 @@ if let seed = arguments.seed {
     """
     \(arguments.seeds) seeds; each: median / 95 % of the seeds / worst (its seed)
 
-    | case | use, % | queueing p95, ms | refused, % | Jain | 80 % of a rise, s | < 100 ms after a drop, s | lowest target, % |
-    |---|---|---|---|---|---|---|---|
+    | case | use, % | queueing p95, ms | a picture p95, ms | refused, % | Jain | 80 % of a rise, s | < 100 ms after a drop, s | lowest target, % |
+    |---|---|---|---|---|---|---|---|---|
     """)
   for test in cases {
     print(row(test, await run(test, arguments)))

@@ -30,6 +30,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
   private var sendRate = SendRate()
   private var probes = ProbeController()
   private var probeResults = ProbeEstimator()
+  private var bursts = BurstRate()
   private var watch = FeedbackWatch()
   private var remote = RemoteMaximum()
   private var reported = ReportedLossRate()
@@ -73,7 +74,9 @@ package struct GoogleCongestionControl: BandwidthEstimator {
   /// queue of its own, which is no information about the path. On paths as fast as the second rate it does not matter.
   private static let slowPaths = (slow: 1e6, fast: 3e6)
   private static let burstTime = TimeDelta.milliseconds(40)
-  private static let bursts = 3_000...12_000
+  private static let atOnce = 3_000...12_000
+  /// A path that carries so many times the rate is not filled by one picture.
+  private static let burstFactor = 1.5
   /// The first step after a probe near the path's capacity: bits per second, and of the rate.
   private static let (leastProbeStep, probeStep) = (60_000.0, 0.03)
   /// A rate below this share of an earlier one is worth a search for that, and this share of it is looked for.
@@ -87,7 +90,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     self.limits = limits
     let start = limits.clamp(limits.start)
     aimd = AIMDRateControl(rate: Double(start.bitsPerSecond))
-    estimate = NetworkEstimate(target: start, pacingRate: start, burst: Self.bursts.upperBound)
+    estimate = NetworkEstimate(target: start, pacingRate: start, burst: Self.atOnce.upperBound)
     updateEstimate(.zero)
   }
 
@@ -105,14 +108,17 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     feedbackReceived(results, last, activity, now)
     var probe: ProbeEstimator.Result?
     lostNow = 0
+    let pacing = Double(estimate.pacingRate.bitsPerSecond)
     for result in results {
       losses.add(result)
+      bursts.add(result, pacing: pacing, now)
       if result.arrival == nil, !result.wasReportedLost { lostNow += 1 }
       guard let arrival = arrivalOf(result, now) else { continue }
       if let id = result.packet.probe, let shown = probeResults.add(arrival, of: id, kind: result.packet.kind) {
         probe = shown
       }
     }
+    if activity.inFlight == 0 { bursts.endTrain(pacing: pacing, now) }
     acknowledged.update(arrivals, now)
     sendRate.add(activity, now)
     updateUse(activity, now)
@@ -217,6 +223,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     case .none: break
     case .drain(let rate):
       lastCongestion = now
+      bursts.forget()
       probes.pause(now)
       set(rate, .queue)
     case .drained(let capacity, let rateBefore, let longestQueue):
@@ -279,6 +286,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
         now: now))
     if usage == .overuse {
       lastCongestion = now
+      bursts.forget()
       probes.pause(now)
     }
     switch change {
@@ -324,6 +332,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     if let recovery, now > recovery.until || before >= recovery.goal || !showsRoom { self.recovery = nil }
     let isNear = isRecentlyCongested(now) && recovery == nil
     probes.count(showsRoom: showsRoom)
+    bursts.take(probed: probe.rate, isSaturated: probe.isSaturated, now)
     if probe.isSaturated { aimd.setCapacity(probe.rate) }
     if !standing.isDraining, probe.rate > before {
       // The first probes are themselves the first proof.
@@ -397,6 +406,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     let rate = min(aimd.rate, Double(limits.clamp(limits.start).bitsPerSecond))
     clocks = ClockOrigins()
     forgetDelays()
+    bursts.reset()
     acknowledged.reset()
     losses.reset()
     watch.reset()
@@ -472,7 +482,7 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     estimate.queueingDelay = queue
     estimate.loss = losses.loss
     estimate.roundTripTime = measuredRoundTrip ?? feedbackTimes.roundTrip
-    updatePacing(rate)
+    updatePacing(rate, now)
   }
 
   /// How much faster than the rate packets may leave while no queue stands.
@@ -482,19 +492,30 @@ package struct GoogleCongestionControl: BandwidthEstimator {
     return Self.pacingFactor.slow + (Self.pacingFactor.free - Self.pacingFactor.slow) * position
   }
 
-  private mutating func updatePacing(_ rate: Double) {
+  /// The rate of one picture's packets where the path was seen to carry it, and no queue stands.
+  private func burstRate(_ rate: Double, _ now: Timestamp) -> Double? {
+    guard !competing.isOn, (unexpectedQueue ?? .zero) < Self.leastQueue, !losses.isLimiting(rate) else { return nil }
+    guard let burst = bursts.rate(target: rate, isFirst: restedSince != nil, now) else { return nil }
+    let carried = min(burst, aimd.capacity.mean ?? burst)
+    return carried >= Self.burstFactor * rate ? carried : nil
+  }
+
+  private mutating func updatePacing(_ rate: Double, _ now: Timestamp) {
     let isQueued = standing.isDraining || (unexpectedQueue ?? .zero) > StandingQueueGuard.threshold
     var pacing = rate * (isQueued ? Self.pacingFactor.queued : freePacing(rate))
     // Packets sent faster than the capacity wait in the network instead of here, and count as a queue.
     if let capacity = aimd.capacity.mean { pacing = max(rate, min(pacing, capacity)) }
     if restedSince != nil, acknowledged.proved > 0 { pacing = max(minimum, min(rate, 2 * acknowledged.proved)) }
+    let burst = isQueued ? nil : burstRate(rate, now)
+    if let burst { pacing = max(pacing, burst) }
     estimate.pacingRate = BitRate(pacing)
     // Before anything is known: the ten packets that any connection may begin with (RFC 6928).
-    let burst = feedbackTimes.hasFeedback ? estimate.target.bytes(in: Self.burstTime) : Self.bursts.upperBound
-    estimate.burst = max(Self.bursts.lowerBound, min(Self.bursts.upperBound, burst))
+    let atOnce = feedbackTimes.hasFeedback ? estimate.target.bytes(in: Self.burstTime) : Self.atOnce.upperBound
+    estimate.burst = max(Self.atOnce.lowerBound, min(Self.atOnce.upperBound, atOnce))
     let others = competing.isOn ? min(wholeQueue ?? .zero, .seconds(2)) : .zero
+    let beyond = probes.window + (burst.map { BurstRate.window($0) } ?? 0)
     estimate.window = feedbackTimes.responseTime.map {
-      max(Self.leastWindow, estimate.target.bytes(in: $0 + .milliseconds(50) + others) + probes.window)
+      max(Self.leastWindow, estimate.target.bytes(in: $0 + .milliseconds(50) + others) + beyond)
     }
   }
 }

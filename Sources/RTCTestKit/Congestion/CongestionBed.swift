@@ -205,6 +205,7 @@ package struct CongestionBed {
       switch deliveries.removeFirst() {
       case .packet(let packet):
         meters[packet.flow].delivered(packet.size, now)
+        if let made = packet.made { meters[packet.flow].pictureArrived(made: made, delay: delays[packet.flow], now) }
         flows[packet.flow].arrived(packet, now)
       case .feedback(let bytes, let flow): flows[flow].receive(bytes, now)
       case .segment(let flow, let segment):

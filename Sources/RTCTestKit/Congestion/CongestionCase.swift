@@ -1,3 +1,4 @@
+import RTCEngine
 package import RTCPrimitives
 
 /// The cases of RFC 8867 §5, and links as users have them.
@@ -151,6 +152,43 @@ package struct CongestionCase: Sendable {
     }
   }
 
+  /// Large pictures of a source whose limit is far below the path's capacity, such as slides.
+  package static let pictures = [
+    pictures("pictures of 2.5 Mbit/s on 20 Mbit/s") { $0.capacity = [rate(20_000)] },
+    pictures("pictures of 2.5 Mbit/s on 6 Mbit/s") { $0.capacity = [rate(6_000)] },
+    pictures("pictures of 2.5 Mbit/s, 20 -> 3 Mbit/s") { $0.capacity = [rate(20_000), rate(3_000, at: 40)] },
+    pictures("pictures of 2.5 Mbit/s, 20 Mbit/s, 20 ms of queue") {
+      $0.capacity = [rate(20_000)]
+      $0.queueTime = .milliseconds(20)
+    },
+    pictures("pictures of 2.5 Mbit/s, 20 Mbit/s, 2 % of loss") {
+      $0.capacity = [rate(20_000)]
+      $0.loss = 0.02
+    },
+    pictures("pictures of 2.5 Mbit/s, 20 Mbit/s, 30 ms of jitter") {
+      $0.capacity = [rate(20_000)]
+      $0.jitter = .milliseconds(30)
+    },
+    pictures("slides and rests on 20 Mbit/s", rests: true) { $0.capacity = [rate(20_000)] },
+    pictures("slides and rests on 6 Mbit/s", rests: true) { $0.capacity = [rate(6_000)] },
+  ]
+
+  private static func pictures(
+    _ name: String, rests: Bool = false, _ make: (inout CongestionBed.Options) -> Void
+  ) -> CongestionCase {
+    CongestionCase(name, seconds: 90) {
+      $0.flows = [flow(oneWay: 25)]
+      $0.flows[0].limits = BitrateLimits(maximum: .kilobitsPerSecond(2_500))
+      $0.flows[0].framesPerSecond = 5
+      $0.flows[0].firstFrameFactor = 1
+      // Half a second of pictures after each 5.5 s.
+      if rests {
+        $0.flows[0].pauses = (2..<15).map { .milliseconds($0 * 6_000)..<(.milliseconds($0 * 6_000 + 5_500)) }
+      }
+      make(&$0)
+    }
+  }
+
   /// Runs the case with another seed.
   package func run(seed: UInt64) -> CongestionResult {
     var options = options
@@ -172,6 +210,9 @@ package struct CongestionResult: Sendable {
   package let lowestTarget: Double
   /// Packets that found the queue full, of the flow with the most, 0…1.
   package let drops: Double
+  /// The time from its making until it has arrived that 95 % of the pictures do not exceed, without the path's delay, of the
+  /// flow with the longest.
+  package let pictureTime: TimeDelta
   /// Jain's index of what flows got that have the same to send; nil for single flows.
   package let fairness: Double?
   /// After each rise of a single flow's capacity: how long it took to use 80 % of it; nil: never.
@@ -183,6 +224,7 @@ package struct CongestionResult: Sendable {
     let delivered = bed.meters.reduce(0) { $0 + $1.deliveredBits(test.judged) }
     use = delivered / max(1, bed.capacity(test.judged))
     queueing = bed.meters.map { $0.wait(quantile: 0.95, test.judged) }.max() ?? .zero
+    pictureTime = bed.meters.map { $0.pictureTime(quantile: 0.95, test.judged) }.max() ?? .zero
     lowestTarget = bed.meters.map { $0.lowestTarget(bed.options.capacity, test.judged) }.min() ?? 0
     drops = bed.meters.map { $0.dropShare(test.judged) }.max() ?? 0
     fairness = test.shared.map { range in

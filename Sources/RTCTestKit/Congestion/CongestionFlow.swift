@@ -52,6 +52,8 @@ package final class CongestionFlow {
     var flow: Int
     var number: TransportSequenceNumber
     var size: Int
+    /// When the picture was made of which this is the last packet; nil for the others.
+    var made: Timestamp?
   }
 
   package static let packetSize = 1_200
@@ -65,7 +67,7 @@ package final class CongestionFlow {
   private var recorder = TWCCRecorder()
   /// Sent packets that were not taken yet.
   var departures: [Packet] = []
-  private var waiting: [Int] = []
+  private var waiting: [(size: Int, made: Timestamp?)] = []
   private var firstWaiting = 0
   private var queued = 0
   private(set) var nextFrame: Timestamp
@@ -126,7 +128,7 @@ package final class CongestionFlow {
     }
     while left > 0 {
       let size = min(left, Self.packetSize)
-      waiting.append(max(60, size))
+      waiting.append((max(60, size), left > size ? nil : now))
       queued += max(60, size)
       left -= size
     }
@@ -144,11 +146,11 @@ package final class CongestionFlow {
     rate.releasePacer()
     while firstWaiting < waiting.count {
       guard rate.maySend(now) else { return }
-      let size = waiting[firstWaiting]
+      let (size, made) = waiting[firstWaiting]
       firstWaiting += 1
       queued -= size
       rate.setQueued(queued)
-      leave(.video, size, now)
+      leave(.video, size, made: made, now)
     }
     waiting.removeAll(keepingCapacity: true)
     firstWaiting = 0
@@ -159,10 +161,10 @@ package final class CongestionFlow {
     }
   }
 
-  private func leave(_ kind: SentPacket.Kind, _ size: Int, _ now: Timestamp) {
+  private func leave(_ kind: SentPacket.Kind, _ size: Int, made: Timestamp? = nil, _ now: Timestamp) {
     let number = rate.history.nextNumber
     rate.sent(kind, size: size, now: now)
-    departures.append(Packet(flow: index, number: number, size: size + Self.overhead))
+    departures.append(Packet(flow: index, number: number, size: size + Self.overhead, made: made))
   }
 
   // MARK: - Feedback

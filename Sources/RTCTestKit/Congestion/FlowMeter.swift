@@ -17,6 +17,8 @@ package struct FlowMeter {
     package var longestWait = TimeDelta.zero
     /// The last target.
     package var target = 0.0
+    /// The last pacing rate.
+    package var pacing = 0.0
     package var reason = NetworkEstimate.Reason.start
     package var queue: TimeDelta?
     package var acknowledged: BitRate?
@@ -27,14 +29,16 @@ package struct FlowMeter {
   /// How long each packet waited in the bottleneck's queue, with when it left that.
   package private(set) var waits: [(time: TimeDelta, wait: TimeDelta)] = []
 
+  /// How long each picture took from its making until all of it had arrived, without the path's delay, with when it arrived.
+  private var pictures: [(time: TimeDelta, took: TimeDelta)] = []
+
   private mutating func slot(_ now: Timestamp) -> Int {
     let index = Int((now - Timestamp.zero).nanoseconds / Self.slotTime.nanoseconds)
     while slots.count <= index {
       var slot = Slot()
       if let last = slots.last {
-        (slot.target, slot.reason, slot.queue, slot.acknowledged) = (
-          last.target, last.reason, last.queue, last.acknowledged
-        )
+        (slot.target, slot.pacing, slot.reason) = (last.target, last.pacing, last.reason)
+        (slot.queue, slot.acknowledged) = (last.queue, last.acknowledged)
       }
       slots.append(slot)
     }
@@ -56,9 +60,14 @@ package struct FlowMeter {
     waits.append((now - Timestamp.zero, wait))
   }
 
+  mutating func pictureArrived(made: Timestamp, delay: TimeDelta, _ now: Timestamp) {
+    pictures.append((now - Timestamp.zero, now - made - delay))
+  }
+
   mutating func note(_ estimate: NetworkEstimate, _ now: Timestamp) {
     let index = slot(now)
     slots[index].target = Double(estimate.target.bitsPerSecond)
+    slots[index].pacing = Double(estimate.pacingRate.bitsPerSecond)
     slots[index].reason = estimate.reason
     slots[index].queue = estimate.queueingDelay
     slots[index].acknowledged = estimate.acknowledged
@@ -90,9 +99,18 @@ package struct FlowMeter {
 
   /// The wait that a share of the packets did not exceed.
   package func wait(quantile: Double, _ range: Range<TimeDelta>) -> TimeDelta {
-    let sorted = waits.lazy.filter { range.contains($0.time) }.map(\.wait).sorted()
-    guard !sorted.isEmpty else { return .zero }
-    return sorted[min(sorted.count - 1, Int(Double(sorted.count) * quantile))]
+    Self.quantile(quantile, waits.filter { range.contains($0.time) }.map(\.wait))
+  }
+
+  private static func quantile(_ quantile: Double, _ values: [TimeDelta]) -> TimeDelta {
+    guard !values.isEmpty else { return .zero }
+    return values.sorted()[min(values.count - 1, Int(Double(values.count) * quantile))]
+  }
+
+  /// The time that a share of the pictures did not exceed, from their making until they had arrived, without the path's
+  /// delay.
+  package func pictureTime(quantile: Double, _ range: Range<TimeDelta>) -> TimeDelta {
+    Self.quantile(quantile, pictures.filter { range.contains($0.time) }.map(\.took))
   }
 
   /// How long after `time` the rate of arrival, over half a second, has reached `rate`; nil: never.

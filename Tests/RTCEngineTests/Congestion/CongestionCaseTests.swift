@@ -5,7 +5,9 @@ import Testing
 /// RFC 8867's cases with the metrics of RFC 8868, each with all seeds, by packets that are sizes. The bounds of the means are
 /// the project's goals; those of each seed are wider.
 @Suite struct CongestionCaseTests {
-  private static let cases = CongestionCase.rfc8867 + CongestionCase.links + CongestionCase.bursts
+  private static let cases =
+    CongestionCase.rfc8867 + CongestionCase.links + CongestionCase.bursts
+    + CongestionCase.pictures
 
   private func results(_ name: String, seeds: ClosedRange<UInt64> = TestSeeds.all) async throws -> [CongestionResult] {
     let test = try #require(Self.cases.first { $0.name.hasPrefix(name) })
@@ -157,6 +159,25 @@ import Testing
 
   @Test func `few large pictures use a link of 600 kbit a second`() async throws {
     judgeBursts(try await results("few pictures"))
+  }
+
+  // MARK: - Large pictures far below the path's capacity
+
+  /// Pictures of 62 kB, which take 25 ms on 20 Mbit/s and 83 ms on 6.
+  @Test(arguments: [
+    ("pictures of 2.5 Mbit/s on 20", 0.040), ("slides and rests on 20", 0.040),
+    ("pictures of 2.5 Mbit/s on 6", 0.110), ("slides and rests on 6", 0.110),
+    ("pictures of 2.5 Mbit/s, 20 Mbit/s, 20 ms of queue", 0.040), ("pictures of 2.5 Mbit/s, 20 Mbit/s, 2 %", 0.060),
+  ]) func `a large picture leaves as fast as the path was seen to carry`(name: String, longest: Double) async throws {
+    let results = try await results(name)
+    #expect(mean(results.map(\.pictureTime.seconds)) <= longest)
+    #expect(results.allSatisfy { $0.queueing <= .milliseconds(25) && $0.drops == 0 })
+  }
+
+  @Test func `pictures on a path that has become slow do not fill its queue`() async throws {
+    let results = try await results("pictures of 2.5 Mbit/s, 20 -> 3")
+    #expect(results.allSatisfy { $0.queueing <= .milliseconds(75) && $0.drops == 0 })
+    #expect(results.flatMap(\.falls).allSatisfy { $0.map { $0 <= .seconds(1) } ?? false })
   }
 
   @Test func `the same seed gives the same run`() async throws {
