@@ -88,7 +88,7 @@ def test_doctor_tells_of_a_system_that_refuses_filters(xserver):
 
 
 def test_without_filters_decoding_goes_on_and_one_line_says_so(cast, xserver, monkeypatch):
-    sender = cast("test", "--fps", "10", "--size", "320x240")
+    sender = cast("test", "--fps", "15", "--size", "1280x720")
     start = subprocess.Popen
     monkeypatch.setattr(subprocess, "Popen", lambda *a, **k: start(*a, preexec_fn=refuse_seccomp, **k))
     viewer = cast("watch", sender.url(), display=xserver.name)

@@ -31,11 +31,14 @@ class XWayland:
         threading.Thread(target=read, daemon=True).start()
         self.name = names.get(timeout=20)
         assert self.name, f"weston did not start: {self.log}"
+        # It starts with its first client, which would otherwise be the program under test.
+        self.first = self.client()
 
     def client(self):
         return Painter(self.name)
 
     def stop(self):
+        self.first.close()
         self.process.terminate()
         self.process.wait(10)
         self.folder.cleanup()
