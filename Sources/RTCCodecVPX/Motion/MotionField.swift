@@ -37,6 +37,9 @@ struct MotionField {
   /// up. The content's whole height lies within the picture.
   func vector(_ row: Int, _ column: Int) -> Int { Int(vectors[row * columns + column]) }
 
+  /// The only vector besides 0; nil when nothing moves.
+  private(set) var commonVector: Int?
+
   /// The vector that neighbours of this macroblock take into account; nil if it is not predicted from the last frame.
   func neighbour(_ row: Int, _ column: Int) -> Int? {
     isIntra[row * columns + column] ? nil : vector(row, column)
@@ -57,6 +60,10 @@ struct MotionField {
   mutating func choose(_ vector: Int, match: Match, row: Int, column: Int) {
     let source = row * 16 + vector
     precondition(abs(vector) <= Self.reach && source >= 0 && source <= (rows - 1) * 16)
+    if vector != 0 {
+      precondition(commonVector ?? vector == vector, "a picture scrolls by one distance")
+      commonVector = vector
+    }
     vectors[row * columns + column] = Int16(vector)
     matches[row * columns + column] = match
     if vector != 0, match != .new { movedCount += 1 }

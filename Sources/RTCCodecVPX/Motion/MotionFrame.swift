@@ -55,8 +55,10 @@ struct MotionFrame {
     write(Int(intraProbability), bits: 8)
     write(Int(Self.mostlyFalse), bits: 8)  // others are predicted from the last frame
     write(128, bits: 8)
+    // What no macroblock uses stays as it is in the stream.
     for probabilities in [Self.lumaModes, Self.colourModes] {
-      write(1, bits: 1)
+      write(coded.intraCount > 0 ? 1 : 0, bits: 1)
+      guard coded.intraCount > 0 else { continue }
       for probability in probabilities { write(Int(probability), bits: 8) }
     }
     writeVectorProbabilities()
@@ -67,9 +69,10 @@ struct MotionFrame {
       (Self.rowUpdates, Self.rowProbabilities), (Self.columnUpdates, Self.columnProbabilities),
     ] {
       for (update, probability) in zip(updates, probabilities) {
-        output.write(probability != 0, update)
+        let isTold = probability != 0 && field.commonVector != nil
+        output.write(isTold, update)
         // The lowest bit of a probability is always 0.
-        if probability != 0 { write(Int(probability >> 1), bits: 7) }
+        if isTold { write(Int(probability >> 1), bits: 7) }
       }
     }
   }

@@ -26,8 +26,41 @@ struct MovedComparison {
   func isSame(_ row: Int, _ column: Int) -> Bool {
     let lines = row * 16..<min(row * 16 + 16, size.height)
     guard lines.lowerBound + vector >= 0, lines.upperBound + vector <= size.height else { return false }
-    for line in lines where unsafe !isSameLine(luma, line, column) { return false }
+    if size.width - column * 16 >= 16 {
+      // Within both pictures.
+      let a = unsafe UnsafeRawPointer(luma.0.base + lines.lowerBound * luma.0.stride + column * 16)
+      let b = unsafe UnsafeRawPointer(luma.1.base + (lines.lowerBound + vector) * luma.1.stride + column * 16)
+      guard unsafe Self.isSame(a, b, by: (luma.0.stride, luma.1.stride), lines: lines.count, columns: 2) else {
+        return false
+      }
+    } else {
+      for line in lines where unsafe !isSameLine(luma, line, column) { return false }
+    }
     return hasSameColours(row, column)
+  }
+
+  /// Whether lines of eight or sixteen samples are equal.
+  /// - Parameters:
+  ///   - strides: the bytes from a line to the next.
+  ///   - columns: of eight samples, 1 or 2.
+  @unsafe
+  @inline(__always)
+  private static func isSame(
+    _ a: UnsafeRawPointer, _ b: UnsafeRawPointer, by strides: (Int, Int), lines: Int, columns: Int
+  ) -> Bool {
+    var (a, b) = unsafe (a, b)
+    for _ in 0..<lines {
+      var difference = unsafe a.loadUnaligned(as: UInt64.self) ^ b.loadUnaligned(as: UInt64.self)
+      if columns == 2 {
+        difference |=
+          unsafe a.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+          ^ b.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+      }
+      if difference != 0 { return false }
+      unsafe a += strides.0
+      unsafe b += strides.1
+    }
+    return true
   }
 
   /// The number of a macroblock's luma lines that are equal to the place in the last picture.
@@ -65,14 +98,17 @@ struct MovedComparison {
     let (width, height) = ((size.width + 1) / 2 - column * 8, (size.height + 1) / 2)
     let lines = row * 8..<min(row * 8 + 8, height)
     guard lines.lowerBound + vector / 2 >= 0, lines.upperBound + vector / 2 <= height else { return false }
+    if width >= 8 {
+      // Within both planes.
+      let a = unsafe UnsafeRawPointer(planes.0.base + lines.lowerBound * planes.0.stride + column * 8)
+      let b = unsafe UnsafeRawPointer(planes.1.base + (lines.lowerBound + vector / 2) * planes.1.stride + column * 8)
+      return unsafe Self.isSame(a, b, by: (planes.0.stride, planes.1.stride), lines: lines.count, columns: 1)
+    }
     for line in lines {
       // Within both planes.
       let a = unsafe UnsafeRawPointer(planes.0.base + line * planes.0.stride + column * 8)
       let b = unsafe UnsafeRawPointer(planes.1.base + (line + vector / 2) * planes.1.stride + column * 8)
-      let isSame =
-        unsafe width >= 8
-        ? a.loadUnaligned(as: UInt64.self) == b.loadUnaligned(as: UInt64.self) : memcmp(a, b, width) == 0
-      guard isSame else { return false }
+      guard unsafe memcmp(a, b, width) == 0 else { return false }
     }
     return true
   }

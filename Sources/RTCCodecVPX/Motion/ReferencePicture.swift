@@ -41,13 +41,40 @@ final class ReferencePicture {
     }
   }
 
-  /// Copies macroblocks of one row that have the same vector.
+  /// Moves macroblocks of this picture itself, as `take` would from a copy of it.
+  /// - Returns: false, and nothing is changed, if lines that are still needed would be overwritten.
+  func move(_ field: MotionField) -> Bool {
+    guard let vector = field.commonVector else { return true }
+    // Between two lines, colours are a mean of the two lines above that place to the three below it.
+    guard vector & 1 == 0 || vector >= 4 || vector <= -5 else { return false }
+    let last = unsafe (0..<3).map { index in
+      let (base, stride) = unsafe plane(index)
+      return unsafe VPXPlane(base: UnsafePointer(base), stride: stride)
+    }
+    // Towards the lines that the content comes from, so that each line is read before it is overwritten.
+    for step in 0..<rows {
+      let row = vector > 0 ? step : rows - 1 - step
+      var column = 0
+      while column < columns {
+        let first = column
+        while column < columns, field.vector(row, column) == vector { column += 1 }
+        for index in 0..<3 where column > first {
+          unsafe copy(index, from: last[index], row: row, columns: first..<column, vector: vector)
+        }
+        while column < columns, field.vector(row, column) != vector { column += 1 }
+      }
+    }
+    return true
+  }
+
+  /// Copies macroblocks of one row that have the same vector, towards the lines that they come from.
   @unsafe
   private func copy(_ index: Int, from last: VPXPlane, row: Int, columns: Range<Int>, vector: Int) {
     let (target, stride) = unsafe plane(index)
     let side = index == 0 ? 16 : 8
     let (start, count) = (columns.lowerBound * side, columns.count * side)
-    for line in row * side..<(row + 1) * side {
+    for step in 0..<side {
+      let line = row * side + (vector > 0 ? step : side - 1 - step)
       let to = unsafe target + line * stride + start
       if index == 0 || vector & 1 == 0 {
         unsafe to.update(from: last.base + (line + vector * side / 16) * last.stride + start, count: count)

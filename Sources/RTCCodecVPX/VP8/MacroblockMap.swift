@@ -103,6 +103,9 @@ struct MacroblockMap {
 
   var hasTinted: Bool { !tinted.isEmpty }
 
+  /// The number of active macroblocks.
+  var activeCount: Int { active.reduce(0) { $0 + Int($1) } }
+
   /// How many are plain (no letters, no pictures) among the active ones.
   var hasPlainActive: Bool { active.indices.contains { isPlain($0) && active[$0] == 1 } }
 
