@@ -4,14 +4,18 @@ package import RTCPage
 /// Finds the parts of a screen that really changed. Damage only says which parts were painted: under a compositor, or
 /// in a browser that repaints everything, that is the whole picture for a blinking caret.
 ///
-/// Pictures are compared as a whole, 1.4 ms at 1080p, while a caller asks for changes or the damage is wide. The newest
-/// picture is held.
+/// Pictures are compared as a whole, 1.4 ms at 1080p, while a caller asks for changes, or the damage is wide and
+/// comparisons spare the encoder much of it. The newest picture is held.
 package struct ChangeFinder: Sendable {
   private var last: VideoFrame?
   /// Pictures compared without a break.
   private var compared = 0
   /// Pictures still to be compared since the last with wide damage.
   private var attention = 0
+  /// Comparisons without a break in which most of the damage had really changed.
+  private var vain = 0
+  /// Pictures with wide damage that are not compared, as the last comparisons were in vain.
+  private var pause = 0
 
   /// Damage of more than one part in so many of the picture is worth a comparison.
   private static let wideShare = 16
@@ -20,6 +24,13 @@ package struct ChangeFinder: Sendable {
   /// A capturer reads whole rows, so a change may be in the picture before its damage is reported. For this number of
   /// compared pictures, reported damage counts as changed too.
   private static let settled = 3
+  /// A comparison is in vain unless the damage is more than so many times what changed: in a terminal that scrolls, all
+  /// that is painted changes.
+  private static let payingShare = 4
+  /// The number of vain comparisons after which there is a pause.
+  private static let patience = 3
+  /// The number of pictures with wide damage in a pause.
+  private static let pauseSpan = 64
   /// The maximum number of rectangles for scattered changes.
   private static let maximumRects = 128
 
@@ -32,7 +43,7 @@ package struct ChangeFinder: Sendable {
   /// - Parameter isAsked: whether the caller needs the changed blocks, whatever the damage is.
   /// - Returns: the picture, its damage reduced to the changes; and the changed blocks, nil if unknown.
   package mutating func take(_ frame: VideoFrame, isAsked: Bool) -> (frame: VideoFrame, changed: BlockSet?) {
-    attention = Self.isWide(frame) ? Self.attentionSpan : max(0, attention - 1)
+    attend(isWide: Self.isWide(frame))
     guard isAsked || attention > 0, let last, last.canBeCompared(with: frame) else {
       skip(frame)
       return (frame, nil)
@@ -40,11 +51,24 @@ package struct ChangeFinder: Sendable {
     self.last = frame
     let changed = PictureComparison.changes(from: last.buffer, to: frame.buffer)
     compared = min(compared + 1, Self.settled)
-    return (narrowed(frame, to: changed), changed)
+    let rects = changed.rects(limit: Self.maximumRects).map { $0.pixels(in: frame.size) }
+    judge(spared: Self.area(rects) * Self.payingShare < Self.area(of: frame))
+    return (narrowed(frame, to: rects), changed)
   }
 
-  private func narrowed(_ frame: VideoFrame, to changed: BlockSet) -> VideoFrame {
-    let rects = changed.rects(limit: Self.maximumRects).map { $0.pixels(in: frame.size) }
+  private mutating func attend(isWide: Bool) {
+    guard isWide else { return attention = max(0, attention - 1) }
+    if pause > 0 { pause -= 1 } else { attention = Self.attentionSpan }
+  }
+
+  /// - Parameter spared: the comparison has spared the encoder most of the damage.
+  private mutating func judge(spared: Bool) {
+    vain = spared ? 0 : vain + 1
+    guard vain >= Self.patience else { return }
+    (vain, attention, pause) = (0, 0, Self.pauseSpan)
+  }
+
+  private func narrowed(_ frame: VideoFrame, to rects: [PixelRect]) -> VideoFrame {
     var narrowed = frame
     if compared < Self.settled {
       narrowed.damage = frame.damage.map { $0 + rects }

@@ -99,4 +99,31 @@ import Testing
       #expect(told.contains { !$0.intersection(pixel).isEmpty })
     }
   }
+
+  /// As in a terminal that scrolls: all that is painted changes.
+  @Test func `where comparisons spare nothing, they pause, and are tried again`() throws {
+    var finder = try settled()
+    let blocks = (0..<10).flatMap { row in (0..<20).map { (column: $0, row: row) } }
+    var compared = 0
+    for number in 0..<130 {
+      let picture = try frame(number % 2 == 0 ? blocks : [], damage: Self.everything)
+      let (told, changed) = finder.take(picture, isAsked: false)
+      compared += changed == nil ? 0 : 1
+      #expect(told.damage?.contains(Self.everything[0]) == true)
+    }
+    #expect((4...8).contains(compared))
+    let asked = finder.take(try frame([], damage: Self.everything), isAsked: true)
+    #expect(asked.changed != nil, "a caller that asks is told")
+  }
+
+  @Test func `a narrow change after a vain comparison is taken as it is`() throws {
+    var finder = try settled()
+    let blocks = (0..<10).flatMap { row in (0..<20).map { (column: $0, row: row) } }
+    for number in 0..<3 {
+      _ = finder.take(try frame(number % 2 == 0 ? blocks : [], damage: Self.everything), isAsked: false)
+    }
+    let small = [PixelRect(x: 1, y: 2, width: 20, height: 20)]
+    let (told, changed) = finder.take(try frame([], damage: small), isAsked: false)
+    #expect(told.damage == small && changed == nil)
+  }
 }
