@@ -177,6 +177,14 @@ struct EncodingState {
 
   // MARK: Demand
 
+  /// The bitrate of an encoder for which no network sets one. A recording has room for the highest: a picture that is
+  /// coded finely at once takes a fraction of the time, and about as many bytes, as one that is refined in steps.
+  private func unmeasuredBitrate(of index: Int) -> BitRate {
+    let settings = encodings[index].settings
+    let isRoomy = isRecorded && index == main && settings.contentHint != .motion
+    return isRoomy ? settings.bitrates.upperBound : settings.startBitrate
+  }
+
   /// Whether viewers receive the source's own pictures, or there are no viewers.
   var isWatched: Bool {
     guard let passthrough else { return false }
@@ -208,7 +216,7 @@ struct EncodingState {
       controls[index].awaitsHandover = index == main && demand.awaitsHandover
       controls[index].keepsColorSpace = !demand.withoutColorSpace.contains(rendition)
       controls[index].drained = demand.drained[rendition] ?? .zero
-      controls[index].bitrate = demand.bitrates[rendition] ?? encoding.settings.startBitrate
+      controls[index].bitrate = demand.bitrates[rendition] ?? unmeasuredBitrate(of: index)
     }
     return isUrgent
   }
