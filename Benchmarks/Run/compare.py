@@ -8,6 +8,8 @@ it: Xvfb, ffmpeg (x11grab, libx264 ultrafast, as in docker-selenium) and x11vnc.
 Each run shows a terminal (xterm) that prints a line of a log five times per second, as tests do, and then rests. Nobody watches.
 CPU is that of the programs which record and serve, and of the X server, over the same 20 seconds or so while lines are printed; the
 terminal's own is left out. PSNR compares the last picture of the recording with the display, which `xwd` reads at that time.
+A busy machine makes programs miss pictures, and missed pictures cost nothing: so the recordings are decoded, and the pictures in
+which something new stands are counted (`steps`), beside the lines that the terminals printed.
 Needs .build/release/rtcast, xterm, x11vnc, ffmpeg and x11-apps."""
 
 import argparse
@@ -33,14 +35,14 @@ from harness.pictures import psnr  # noqa: E402
 
 RTCAST = os.environ.get("RTCAST", str(ROOT / ".build/release/rtcast"))
 TICKS = os.sysconf("SC_CLK_TCK")
-TAIL = 4  # seconds of a recording in which its last pictures are looked for
+TAIL = 60  # seconds of a recording in which its last pictures are looked for: many runs end one after the other
 
 
 def terminal(seconds, folder):
     """The command of a run: prints lines, rests, and ends when the file `done` is there."""
     script = (f"n=0; end=$((SECONDS + {seconds})); while [ $SECONDS -lt $end ]; do n=$((n + 1)); "
               "echo \"[$n] PASS tests/browser/test_$((n % 17)).py::test_page_$((n * 7 % 101)) in 0.$((n * 37 % 1000)) s\"; sleep 0.2; done; "
-              f"touch {folder}/rests; until [ -e {folder}/done ]; do sleep 0.2; done")
+              f"echo $n > {folder}/rests; until [ -e {folder}/done ] || [ ! -d {folder} ]; do sleep 0.2; done")
     return ["xterm", "-geometry", "140x45+40+40", "-fa", "monospace", "-fs", "10", "-e", "bash", "-c", script]
 
 
@@ -61,7 +63,11 @@ def named_children(process):
     except FileNotFoundError:
         return found
     for child in children:
-        found.setdefault(Path(f"/proc/{child}/comm").read_text().strip(), []).append(child)
+        try:
+            name = Path(f"/proc/{child}/comm").read_text().strip()
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it has just ended
+        found.setdefault(name, []).append(child)
         for name, numbers in named_children(child).items():
             found.setdefault(name, []).extend(numbers)
     return found
@@ -150,6 +156,21 @@ def sharpness(record, wanted, size):
     return max(psnr(picture @ luma, wanted @ luma) for picture in pictures)
 
 
+def steps(record):
+    """How many pictures of a recording differ visibly from the picture before, at half the resolution; better quality is no difference."""
+    width, height = 640, 360
+    command = ["ffmpeg", "-v", "fatal", "-i", str(record), "-fps_mode", "passthrough", "-vf", f"scale={width}:{height}:flags=area", "-f", "rawvideo",
+               "-pix_fmt", "gray", "-"]
+    count, before = 0, None
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as decoder:
+        while len(raw := decoder.stdout.read(width * height)) == width * height:
+            picture = np.frombuffer(raw, np.uint8).astype(np.int16)
+            if before is not None:
+                count += int((abs(picture - before) > 60).sum() > 20)
+            before = picture
+    return count
+
+
 def measure(kind, options, scratch):
     """One round: several runs at once."""
     size = tuple(map(int, options.size.split("x")))
@@ -164,12 +185,13 @@ def measure(kind, options, scratch):
     while not all((folder / "rests").exists() for folder in folders):
         time.sleep(0.2)
     time.sleep(3)
+    lines = [int((folder / "rests").read_text()) for folder in folders]
     wanted = [shown(run.env, size) for run in runs]
     for run, folder in zip(runs, folders):
         run.end(folder)
     own, server = ([(b[part] - a[part]) / (end - begin) for a, b in zip(before, after)] for part in (0, 1))
     return {"own": own, "server": server, "psnr": [sharpness(run.record, picture, size) for run, picture in zip(runs, wanted)],
-            "kilobytes": [run.record.stat().st_size / 1000 for run in runs]}
+            "lines": lines, "steps": [steps(run.record) for run in runs], "kilobytes": [run.record.stat().st_size / 1000 for run in runs]}
 
 
 def main():
@@ -193,11 +215,14 @@ def main():
                 for name, values in measure(kind, options, folder).items():
                     rows.setdefault(kind, {}).setdefault(name, []).extend(values)
     print(f"{options.runs} runs at once, {options.size}, {options.fps} frames per second, {options.rounds} rounds of {options.seconds} s")
-    print("| | record and serve, cores | X server, cores | together | PSNR of luma, least / median dB | recording kB |")
-    print("|---|---|---|---|---|---|")
+    print("| | record and serve, cores | X server, cores | together | lines printed | steps recorded | ms a step | PSNR of luma, least / median dB | "
+          "recording kB |")
+    print("|---|---|---|---|---|---|---|---|---|")
     for kind, row in rows.items():
         own, server = sum(row["own"]) / options.rounds, sum(row["server"]) / options.rounds
-        print(f"| {kind.label} | {own:.3f} | {server:.3f} | {own + server:.3f} | {min(row['psnr']):.1f} / {statistics.median(row['psnr']):.1f} | "
+        printed, recorded = sum(row["lines"]) / options.rounds, sum(row["steps"]) / options.rounds
+        print(f"| {kind.label} | {own:.3f} | {server:.3f} | {own + server:.3f} | {printed:.0f} | {recorded:.0f} | "
+              f"{(own + server) * options.seconds / max(1, recorded) * 1000:.1f} | {min(row['psnr']):.1f} / {statistics.median(row['psnr']):.1f} | "
               f"{statistics.median(row['kilobytes']):.0f} |")
 
 
