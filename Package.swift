@@ -143,6 +143,8 @@ let package = Package(
 
     // The peer connection, sans-IO.
     safe("RTCICE", "RTCPrimitives RTCWire"),
+    // The other side of it: a TURN server, sans-IO.
+    safe("RTCTURN", "RTCPrimitives RTCWire RTCICE"),
     safe("RTCDTLS", "RTCPrimitives COpenSSL"),
     safe("RTCSRTP", "RTCPrimitives COpenSSL"),
     safe("RTCSCTP", "RTCPrimitives RTCWire"),
@@ -191,10 +193,10 @@ let package = Package(
     safe("RTCCodecOpus", "RTCMedia RTCWire COpus"),
 
     // Signaling.
-    safe("RTCSignaling", "RTCPrimitives RTCWire RTCDTLS"),
+    safe("RTCSignaling", "RTCPrimitives RTCWire RTCDTLS RTCTURN"),
     safe(
       "RTCSignalingNIO",
-      "CZlib RTCPrimitives RTCDTLS RTCSignaling NIOCore NIOPosix NIOHTTP1 NIOWebSocket Logging",
+      "CZlib RTCPrimitives RTCDTLS RTCNet RTCSignaling RTCTURN NIOCore NIOPosix NIOHTTP1 NIOWebSocket Logging",
       resources: [
         .embedInCode("Resources/viewer.html"), .embedInCode("Resources/viewer/exact.js"),
         .embedInCode("Resources/viewer/cursor.js"), .embedInCode("Resources/viewer/source.js"),
@@ -238,7 +240,8 @@ let package = Package(
     fuzzBody("FuzzSCTPBody", "RTCPrimitives RTCSCTP RTCWire"),
     fuzzBody("FuzzSRTPBody", "RTCPrimitives RTCSRTP"),
     // By themselves likewise: whole agents and peers, on virtual time.
-    fuzzBody("FuzzPeerBodies", "RTCDTLS RTCEngine RTCICE RTCMedia RTCPrimitives RTCSCTP RTCSRTP RTCTestKit RTCWire"),
+    fuzzBody(
+      "FuzzPeerBodies", "RTCDTLS RTCEngine RTCICE RTCMedia RTCPrimitives RTCSCTP RTCSRTP RTCTestKit RTCTURN RTCWire"),
     // What servers, clients and the program read that others wrote.
     fuzzBody("FuzzServerBodies", "RTCPeer RTCPrimitives RTCSignaling RTCSignalingNIO NIOCore NIOHTTP1 NIOWebSocket"),
     fuzzBody(
@@ -255,6 +258,7 @@ let package = Package(
     tests("RTCMediaTests", "RTCMedia RTCPrimitives CLinux"),
     tests("RTCWireTests", "RTCWire RTCPrimitives SDPKit"),
     tests("RTCICETests", "RTCICE RTCWire RTCPrimitives RTCTestKit"),
+    tests("RTCTURNTests", "RTCTURN RTCWire RTCPrimitives"),
     tests("RTCDTLSTests", "RTCDTLS RTCPrimitives"),
     // libsrtp2, which others have, to test ours against and measure it beside.
     system("CSRTP", path: "Tests/CSRTP", pkgConfig: "libsrtp2", apt: "libsrtp2-dev"),

@@ -1,4 +1,4 @@
-import RTCPrimitives
+package import RTCPrimitives
 
 /// Decides which addresses of remote candidates may be checked. A remote peer can name any address, and each gets a few
 /// requests of about 100 bytes: this policy protects addresses that cannot belong to a peer, and that requests might
@@ -12,8 +12,8 @@ import RTCPrimitives
 /// - Addresses of our own are allowed: two peers of one event loop share its port. A request names its receiver, so
 ///   that no agent can be made to talk to itself.
 /// - Addresses that an authentic request reveals are allowed with any port: a NAT may assign any.
-enum CandidatePolicy {
-  enum Refusal: Hashable {
+package enum CandidatePolicy {
+  package enum Refusal: Hashable {
     /// No host has it: port 0, 0/8, ::, 240/4 with the broadcast address.
     case impossible
     /// Many hosts have it: one datagram would reach all of them.
@@ -29,7 +29,7 @@ enum CandidatePolicy {
 
   /// Why no check may be sent to a candidate of the remote peer's; nil when it may.
   /// - Parameter isLearned: it was learned from an authentic request from there.
-  static func refusal(of address: SocketAddress, isLearned: Bool = false) -> Refusal? {
+  package static func refusal(of address: SocketAddress, isLearned: Bool = false) -> Refusal? {
     if address.port == 0 { return .impossible }
     if let refusal = refusal(of: address.ip) { return refusal }
     return isLearned || isAllowed(port: address.port, isPublic: isPublic(address.ip)) ? nil : .servicePort

@@ -67,6 +67,17 @@ def test_the_servers_of_a_hub_and_of_a_service_are_asked(bed, cast):
         assert one(checks, turn.url())["verdict"] == "works", (url, checks, err)
 
 
+def test_the_turn_server_in_a_hub_is_asked_and_relays_to_itself(bed, cast):
+    """Both ends of the connection that is tried have their relays at the same hub."""
+    with bed.hub_host:
+        hub = cast("serve", "--open", "--listen", f"{bed.hub_host.address}:{HUB_PORT}", "--turn")
+    listening = hub.listening()
+    code, checks, err = doctor(bed.alice, listening["url"].replace("http", "ws"))
+    for url in listening["turn"]:
+        assert [check["verdict"] for check in checks if check["check"] == url] == ["works", "works"], (url, checks)
+    assert code == 0, err
+
+
 def test_a_person_reads_it_in_sections(bed):
     turn = bed.turn()
     with bed.alice:
