@@ -39,6 +39,7 @@ extension FuzzTarget {
     FuzzTarget("SRTP", fuzzSRTP),
     FuzzTarget("ICE", fuzzICE),
     FuzzTarget("Gatherer", fuzzGatherer),
+    FuzzTarget("TURNServer", fuzzTURNServer),
     FuzzTarget("Negotiation", fuzzNegotiation),
     FuzzTarget("FarPeer", fuzzFarPeer),
     FuzzTarget("HTTPHead", longest: 20_000, fuzzHTTPHead),
