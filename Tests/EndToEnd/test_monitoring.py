@@ -34,7 +34,7 @@ def figures(listening):
 @pytest.fixture(scope="module")
 def known(request):
     from harness.rtcast import Rtcast
-    running = [Rtcast("test", "--pattern", "clock", "--fps", "10", "--size", "320x180"), Rtcast("serve", "--listen", "127.0.0.1:0", "--token", "x" * 16)]
+    running = [Rtcast("test", "--pattern", "clock", "--fps", "10", "--size", "320x180"), Rtcast("serve", "--listen", "127.0.0.1:0", "--token", "x" * 16, "--turn", "--turn-port", "0")]
     yield [figures(each.listening()) for each in running]
     for each in running:
         each.stop()

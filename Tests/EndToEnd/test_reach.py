@@ -24,12 +24,22 @@ WAYS = {
 }
 
 
+@pytest.fixture(params=["coturn", "hub"])
+def relay(request, bed):
+    """A STUN and TURN server, coturn's or ours, with user and password for it."""
+    if request.param == "coturn":
+        return bed.turn(), (USER, PASSWORD)
+    turn = bed.hub_turn()
+    return turn, turn.credentials()
+
+
 @pytest.fixture(params=WAYS)
-def way(request, bed):
+def way(request, bed, relay):
     """The options for alice and bob with which a connection must come about, in the network where nothing else helps; and its name."""
     home, office, urls = WAYS[request.param]
     bed.nats(home, office)
-    return [word for url in urls(bed.turn()) for word in option(url)], request.param
+    turn, credentials = relay
+    return [word for url in urls(turn) for word in option(url, *credentials)], request.param
 
 
 def watched(bed, kind, url):
@@ -81,11 +91,11 @@ def test_the_nats_of_the_bed_are_of_the_kind_they_say(bed, nat):
     (("symmetric", "symmetric"), "all", {("relay", "prflx"), ("prflx", "relay"), ("relay", "relay")}),
     (("full-cone", "full-cone"), "relay", {("relay", "relay")}),
 ], ids=["srflx", "symmetric", "relay only"])
-def test_two_browsers_reach_each_other_here(bed, nats, policy, pairs):
-    """The control: nothing of ours takes part."""
-    turn = bed.turn()
+def test_two_browsers_reach_each_other_here(bed, relay, nats, policy, pairs):
+    """With coturn, nothing of ours takes part."""
+    turn, (user, password) = relay
     bed.nats(*nats)
-    servers = [{"urls": [turn.url("stun")]}, {"urls": [turn.url()], "username": USER, "credential": PASSWORD}]
+    servers = [{"urls": [turn.url("stun")]}, {"urls": [turn.url()], "username": user, "credential": password}]
     caller = PagePeer(bed.browser("chromium", bed.alice), servers, policy, shows=True)
     callee = PagePeer(bed.browser("chromium", bed.bob), servers, policy)
     connect(caller, callee)

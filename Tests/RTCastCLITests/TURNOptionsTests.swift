@@ -35,11 +35,25 @@ import rtcast_cli
   }
 
   @Test(arguments: [
+    ["--turn"], ["--turn", "--turn-secret", "s", "--turn-lifetime", "1h"],
+    [
+      "--turn", "--turn-host", "2001:db8::1", "--turn-port", "0", "--turn-relay-ports", "50000-50999", "--turn-private",
+    ],
+    ["--turn", "--turn-max-allocations", "5", "--turn-max-rate", "0.5"],
+  ]) func `the hub's own server has options`(arguments: [String]) throws {
+    #expect(try Self.service(arguments) == nil, "no other server is named")
+  }
+
+  @Test(arguments: [
     ["--turn-url", "trun:t"], ["--turn-url", "stun:t"], ["--turn-secret", "s"], ["--turn-lifetime", "12h"],
     ["--turn-url", "turn:t", "--turn-secret", "s", "--turn-secret-file", "f"],
     ["--turn-url", "turn:t", "--turn-secret", "s", "--turn-lifetime", "10s"],
     ["--turn-url", "turn:t", "--turn-secret", "s", "--turn-lifetime", "31d"],
     ["--turn-url", "turn:t", "--turn-secret", "s", "--turn-lifetime", "9223372036854775807d"],
+    ["--turn-private"], ["--turn-port", "3478"], ["--turn", "--turn-port", "65536"],
+    ["--turn", "--turn-relay-ports", "5"],
+    ["--turn", "--turn-relay-ports", "9-8"], ["--turn", "--turn-max-allocations", "0"],
+    ["--turn", "--turn-max-rate", "0"], ["--turn", "--turn-max-rate", "nan"], ["--turn", "--turn-host", "a b"],
   ]) func `what cannot be meant is refused`(arguments: [String]) {
     #expect(throws: (any Error).self) { try TURNOptions.parse(arguments) }
   }

@@ -1,5 +1,5 @@
 public import RTCPrimitives
-import RTCWire
+import RTCTURN
 
 /// A TURN server that shares a secret with us: user names and passwords for it are made here, each good for a limited time
 /// (draft-uberti-behave-turn-rest-00, which coturn calls `use-auth-secret`).
@@ -33,9 +33,8 @@ public struct TURNService: Sendable, Hashable {
   public func server(for name: String, unixTime: Int64) -> ICEServer {
     let end = unixTime + Int64(lifetime.seconds)
     let username = "\(end):\(Self.plain(name))"
-    let bytes = Array(username.utf8)
-    let digest = STUNIntegrityKey(secret.span).authenticate(bytes.span)
-    return ICEServer(urls, username: username, credential: Self.base64(digest.indices.map { digest[$0] }))
+    let password = TURNPassword.timeLimited(username: Array(username.utf8).span, secret: secret.span)
+    return ICEServer(urls, username: username, credential: String(decoding: password, as: UTF8.self))
   }
 
   /// TURN servers refuse quotes, blanks and backslashes in user names, and may log invisible characters.
@@ -49,18 +48,6 @@ public struct TURNService: Sendable, Hashable {
       default: text += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
       }
     }
-  }
-
-  /// RFC 4648 §4.
-  private static func base64(_ bytes: [UInt8]) -> String {
-    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-    var text = ""
-    for start in stride(from: 0, to: bytes.count, by: 3) {
-      let group = bytes[start..<min(start + 3, bytes.count)]
-      let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
-      for place in 0..<4 { text.append(place <= group.count ? letters[bits >> (18 - 6 * place) & 63] : "=") }
-    }
-    return text
   }
 }
 

@@ -190,8 +190,10 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     case .pick(let resource, let known): pick(resource, known: known, text: text, exchange)
     case .metrics:
       let (counters, refusals, sessions) = (registry.hub?.counters, registry.refusals, registry.sessions)
+      let turn = registry.turn
       ask(exchange) {
-        .reply(.metrics(await sessions.status(), await sessions.metrics(), hub: counters, refusals: refusals))
+        let figures = await sessions.metrics() + (await turn?.metrics() ?? [])
+        return .reply(.metrics(await sessions.status(), figures, hub: counters, refusals: refusals))
       }
     case .freeName: answer(.freeName(HubHost.freshName()), exchange)
     case .peerNames(let key):

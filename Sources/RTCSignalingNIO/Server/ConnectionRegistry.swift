@@ -26,6 +26,8 @@ final class ConnectionRegistry {
   let picker: (any SourcePicker)?
   /// Nil when the server has no hub.
   let hub: HubHost?
+  /// Nil when the hub has no TURN server.
+  let turn: TURNHost?
 
   private let eventLoop: any EventLoop
   private let trustedProxies: [AddressPrefix]
@@ -83,6 +85,7 @@ final class ConnectionRegistry {
       HubHost(
         $0, gate: gate, presence: configuration.presence, announce: configuration.whenHubChanges, eventLoop: eventLoop)
     }
+    turn = configuration.turn
     limits = configuration.limits
     // `clientAddress` gives a client of a Unix socket this machine's address.
     let local = configuration.listen.socketPath == nil ? nil : AddressPrefix(unixClientAddress)

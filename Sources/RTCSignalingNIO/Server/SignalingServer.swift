@@ -41,6 +41,8 @@ public struct SignalingServerConfiguration: Sendable {
   public var publications: (any OfferSessions)?
   /// The sources that the caster picks from, for the page of `FrontPage.pick`; nil: none.
   public var picker: (any SourcePicker)?
+  /// The TURN server of the hub; nil: none.
+  public var turn: TURNHost?
   /// Web sites, as `https://host`, whose pages may use this server while it is open; `*` for all.
   public var origins: [String] = []
   /// Web sites, as `https://host`, whose pages may show those of this server in a frame; `*` for all.
@@ -215,6 +217,7 @@ public final class SignalingServer: Sendable {
             try pipeline.addHandler(ProxyHeaderHandler(connection))
           }
           if let tls { try pipeline.addHandler(TLSHandler(TLSSession(tls.context), plainAnswer: plainAnswer)) }
+          if let turn = registry.value.turn { try pipeline.addHandler(TURNDetector(turn, connection)) }
           try pipeline.addHandler(notice)
           try pipeline.configureHTTPServerPipeline(
             withPipeliningAssistance: false,

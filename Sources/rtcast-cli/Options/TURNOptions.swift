@@ -3,9 +3,11 @@ import Glibc
 import RTCPrimitives
 package import RTCSignaling
 
-/// A TURN server that shares a secret with the hub.
+/// The hub's own TURN server, and others that share a secret with it.
 package struct TURNOptions: ParsableArguments {
   package init() {}
+
+  @OptionGroup var own: OwnTURNOptions
 
   @Option(
     name: .customLong("turn-url"),
@@ -42,30 +44,45 @@ package struct TURNOptions: ParsableArguments {
     if secret != nil, secretFile != nil {
       throw ValidationError("--turn-secret and --turn-secret-file cannot be combined; give one of them.")
     }
-    if urls.isEmpty, secret != nil || secretFile != nil || lifetime != nil {
-      throw ValidationError("--turn-secret and --turn-lifetime need --turn-url, the address of the TURN server.")
+    if urls.isEmpty, !own.isOn, secret != nil || secretFile != nil || lifetime != nil {
+      throw ValidationError(
+        "--turn-secret and --turn-lifetime need --turn-url, the address of the TURN server, or --turn, the hub's own.")
     }
   }
 
-  /// Nil: no such server was named.
+  /// The secret that TURN servers share with the hub; nil: no such server was named. The hub's own server alone gets a new one at
+  /// each start if none is given.
   /// - Parameter environment: the value of `RTCAST_TURN_SECRET`.
-  package func service(
+  func sharedSecret(
     environment: String? = getenv("RTCAST_TURN_SECRET").map { String(cString: $0) }
-  ) throws(CastFailure) -> TURNService? {
-    guard !urls.isEmpty else { return nil }
-    let shared: Secret
-    if let secret {
-      shared = secret
-    } else if let secretFile {
-      shared = try Secret(file: secretFile, what: "file of the TURN secret")
-    } else if let environment, !environment.isEmpty {
-      shared = try Secret.checked(environment, from: "RTCAST_TURN_SECRET")
-    } else {
+  ) throws(CastFailure) -> Secret? {
+    guard !urls.isEmpty || own.isOn else { return nil }
+    if let secret { return secret }
+    if let secretFile { return try Secret(file: secretFile, what: "file of the TURN secret") }
+    if let environment, !environment.isEmpty { return try Secret.checked(environment, from: "RTCAST_TURN_SECRET") }
+    guard urls.isEmpty else {
       throw CastFailure(
         .usage,
         "--turn-url needs the secret that the TURN server has: give --turn-secret-file, or set RTCAST_TURN_SECRET.")
     }
-    return TURNService(urls: urls, secret: shared.text, lifetime: lifetime ?? TURNService.usualLifetime)
+    let digits = (0..<16).map { _ in String(UInt8.random(in: 16...255), radix: 16) }
+    return try Secret.checked(digits.joined(), from: "The TURN secret")
+  }
+
+  /// The servers for clients, with the hub's own first; nil: there are none.
+  /// - Parameters:
+  ///   - secret: from `sharedSecret`.
+  ///   - ownURLs: the ways to the hub's own server.
+  func service(_ secret: Secret?, ownURLs: [ICEServerURL]) -> TURNService? {
+    guard let secret, !urls.isEmpty || !ownURLs.isEmpty else { return nil }
+    return TURNService(
+      urls: ownURLs + urls, secret: secret.text, lifetime: lifetime ?? TURNService.usualLifetime)
+  }
+
+  /// The servers of `--turn-url`; nil: none was named.
+  /// - Parameter environment: the value of `RTCAST_TURN_SECRET`.
+  package func service(environment: String?) throws(CastFailure) -> TURNService? {
+    service(try sharedSecret(environment: environment), ownURLs: [])
   }
 
   private static func url(_ text: String) throws -> ICEServerURL {

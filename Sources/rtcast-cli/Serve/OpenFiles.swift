@@ -19,12 +19,13 @@ package enum OpenFiles {
 
   /// The number of connections to allow of those wanted, so that clients cannot use up the descriptors that media
   /// needs. Call it after `allowMost`. A hub's connections begin as the server's, so both share the same descriptors.
-  static func share(of wanted: Int) -> Int {
+  /// - Parameter relays: the descriptors that relayed addresses may need.
+  static func share(of wanted: Int, relays: Int = 0) -> Int {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur != .max else {
       return wanted
     }
-    return share(of: wanted, limit: Int(clamping: limit.rlim_cur))
+    return share(of: wanted, limit: Int(clamping: limit.rlim_cur) - relays)
   }
 
   package static func share(of wanted: Int, limit: Int) -> Int {

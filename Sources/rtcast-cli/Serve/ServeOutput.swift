@@ -1,3 +1,4 @@
+import RTCPrimitives
 import RTCSignaling
 import RTCast
 
@@ -11,9 +12,11 @@ struct ServeOutput: Sendable {
     self.hidesQRCode = hidesQRCode
   }
 
-  func listening(at links: ServerLinks) {
+  /// - Parameter turn: the ways to the hub's own TURN server.
+  func listening(at links: ServerLinks, turn: [ICEServerURL]) {
     if json {
-      OutputEvent(.listening, links.members).print()
+      let relay = turn.isEmpty ? [] : [("turn", JSONValue.array(turn.map { .string($0.description) }))]
+      OutputEvent(.listening, links.members + relay).print()
       if let exposure = links.exposure { Terminal.complain(exposure, isWarning: true) }
       return
     }
@@ -24,6 +27,7 @@ struct ServeOutput: Sendable {
       return
     }
     links.show(as: "Call at", of: "this hub", qrCode: !hidesQRCode, hint: "Press Ctrl-C to stop.")
+    if let first = turn.first { Terminal.print("  The TURN server of this hub is \(first).\n") }
   }
 
   /// - Parameter link: of the page, for people outside this network.

@@ -58,15 +58,24 @@ struct ServeRunner {
     let certificate = try certificate()
     let report = report
     let network = try peerOptions()
-    let turn = try command.turn.service()
+    let secret = try command.turn.sharedSecret()
+    let turnHost = try command.turn.own.start(secret, listen: listen, advertised: command.network.advertised, logger)
+    defer { turnHost?.stop() }
+    let ownURLs = turnHost.map { turnURLs(of: $0, listen) } ?? []
+    let turn = command.turn.service(secret, ownURLs: ownURLs)
     // Publishers and viewers get the same servers as peers of the hub, each with credentials of their own.
     let directory = StreamDirectory {
-      network.iceServers + (turn.map { [$0.server(for: "stream", unixTime: Int64(time(nil)))] } ?? [])
+      network.iceServers + (turn.map { [$0.server(for: Self.viewerName, unixTime: Int64(time(nil)))] } ?? [])
     }
     var limits = StreamRelay.Limits()
     limits.streams = command.limits.maxStreams
     let relay = StreamRelay(
-      into: directory, limits: limits, makePeers: { try PeerLoop(network) }, codecs: decodersOfPictures(),
+      into: directory, limits: limits,
+      makePeers: {
+        let peers = try PeerLoop(network)
+        turnHost?.open(port: peers.port)
+        return peers
+      }, codecs: decodersOfPictures(),
       report: { report.yield(.stream($0)) })
     let audit = try command.access.auditFile(logger)
     defer { audit?.finish() }
@@ -74,6 +83,7 @@ struct ServeRunner {
     if let audit { configuration.audit = { audit.write($0) } }
     configuration.hub = HubConfiguration(limits: hubLimits, iceServers: network.iceServers, turn: turn)
     configuration.publications = relay
+    configuration.turn = turnHost
     let socket = try command.access.socket(at: listen)
     defer { socket?.remove() }
     configuration.inheritedSockets = (passed?.descriptors ?? []) + [socket?.descriptor].compactMap(\.self)
@@ -87,7 +97,7 @@ struct ServeRunner {
     }
     let links = ServerLinks(
       server, access.gate, command.access, certificate: certificate, outward: outwardAddresses, hasHub: true)
-    output.listening(at: links)
+    output.listening(at: links, turn: ownURLs)
     let outside =
       command.network.mapsPort
       ? try OutsidePage(server, access.gate.secret, logger, onLink: { output.mapped(to: $0) }) : nil
@@ -198,7 +208,7 @@ struct ServeRunner {
     _ listen: ListenAddress, _ certificate: ServeCertificate?, _ gate: AccessGate
   ) -> SignalingServerConfiguration {
     var server = ServerLimits()
-    server.connections = OpenFiles.share(of: command.limits.maxConnections)
+    server.connections = OpenFiles.share(of: command.limits.maxConnections, relays: command.turn.own.openFiles)
     let report = report
     var configuration = SignalingServerConfiguration(
       listen: listen, gate: gate, hostNames: command.access.hostName, limits: server)
@@ -212,7 +222,7 @@ struct ServeRunner {
 
   private var hubLimits: HubLimits {
     var limits = HubLimits()
-    limits.connections = OpenFiles.share(of: command.limits.maxConnections)
+    limits.connections = OpenFiles.share(of: command.limits.maxConnections, relays: command.turn.own.openFiles)
     limits.peers = command.limits.maxPeers
     limits.rooms = command.limits.maxRooms
     limits.messageBytes = command.limits.maxMessage
@@ -229,6 +239,24 @@ struct ServeRunner {
     if command.access.publicAddress != nil { names.append(links.url) }
     return (links.urls + names).map { LinkFragment.split($0).address }.filter { WebAddress($0) != nil }
   }
+
+  /// The ways to the hub's own TURN server.
+  private func turnURLs(of turn: TURNHost, _ listen: ListenAddress) -> [ICEServerURL] {
+    let access = command.access
+    let names = [access.publicAddress?.web.host.text].compactMap(\.self) + access.hostName
+    return command.turn.own.urls(
+      of: turn, securePort: access.tlsCert != nil && listen.socketPath == nil && listen.port != 0 ? listen.port : nil,
+      names: names + command.network.advertised.map(\.host), addresses: turnAddresses(listen))
+  }
+
+  /// The one address of `--listen`, or those of the machine.
+  private func turnAddresses(_ listen: ListenAddress) -> [IPAddress] {
+    guard let ip = IPAddress(listen.host.text), !ip.isUnspecified, !ip.isLoopback else { return outwardAddresses }
+    return [ip]
+  }
+
+  /// The name of a publisher or viewer of a stream in credentials: a TURN server counts allocations by the name.
+  private static var viewerName: String { "stream-\(String(UInt32.random(in: .min ... .max), radix: 36))" }
 
   private var outwardAddresses: [IPAddress] {
     NetworkInterfaces.hostCandidates(from: (try? NetworkInterfaces.addresses()) ?? [])

@@ -11,6 +11,7 @@ from . import barcode, coturn, netns
 from .browser import FAKE_DEVICES, Viewer, chromium
 from .coturn import PASSWORD, USER, Authority, Coturn
 from .firefox import Firefox
+from .hub_turn import HubTurn
 from .page_peer import SELECTED
 
 PAGE_PORT = 8080
@@ -57,6 +58,11 @@ class Bed:
     def turn(self, **options):
         """A coturn that ends with the test."""
         self.turns.append(Coturn(self.turn_host, self.authority, **options))
+        return self.turns[-1]
+
+    def hub_turn(self, *options):
+        """The TURN server in a hub of ours, which ends with the test."""
+        self.turns.append(HubTurn(self.turn_host, self.authority, *options))
         return self.turns[-1]
 
     def trust(self):

@@ -1,0 +1,85 @@
+"""The TURN server in the hub: coturn's own client, what it refuses, and what the hub says of it. NATs are in test_reach.py."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from harness.coturn import SECRET
+from harness.hub_page import HubPage
+from harness.reach import PAGE_PORT, Page, assert_moving
+
+CLOCK = ["--pattern", "clock", "--size", "320x180", "--fps", "15"]
+CLIENTS = {"udp": [], "tcp": ["-t"], "tls": ["-t", "-S", "-p", "443"]}
+
+uclient = pytest.mark.skipif(not shutil.which("turnutils_uclient"), reason="no turnutils_uclient: install coturn")
+
+
+def load(bed, turn, *options, peer=None, timeout=60):
+    """What turnutils_uclient of bob's says, and its exit status; the peer is a host of the internet."""
+    peer = peer or bed.carol
+    with peer:
+        echo = subprocess.Popen(["turnutils_peer", "-L", peer.address, "-p", "3480"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        with bed.dave:
+            done = subprocess.run(
+                ["turnutils_uclient", "-W", SECRET, "-u", "ada", "-e", peer.address, "-r", "3480", "-c", *options, turn.host.address],
+                capture_output=True, text=True, timeout=timeout)
+        return done.stdout + done.stderr, done.returncode
+    finally:
+        echo.kill()
+        echo.wait()
+
+
+def lost(text):
+    """Packets that the client of a load has sent and not received again."""
+    found = re.findall(r"Total lost packets (\d+)", text)
+    assert found, text[-2000:]
+    return int(found[-1])
+
+
+@uclient
+@pytest.mark.feature("S3.4", peer="coturn")
+@pytest.mark.parametrize("transport", CLIENTS)
+@pytest.mark.parametrize("way", ["channels", "indications"])
+def test_the_client_of_coturn_loses_nothing(bed, transport, way):
+    turn = bed.hub_turn("--turn-port", "3478")
+    said, status = load(bed, turn, "-m", "4", "-n", "50", "-l", "500", *(["-s"] if way == "indications" else []), *CLIENTS[transport])
+    assert status == 0, said[-2000:]
+    assert lost(said) == 0, said[-2000:]
+    assert turn.figure("rtcast_turn_relayed_bytes_total") >= 2 * 4 * 50 * 500
+    assert turn.figure("rtcast_turn_allocations_total") >= 4
+
+
+@uclient
+@pytest.mark.parametrize("options,passes", [((), False), (("--turn-private",), True)], ids=["as it is", "--turn-private"])
+def test_private_peers_are_reached_only_if_the_user_says_so(bed, options, passes):
+    """The TURN server has a card in a private network, too."""
+    bed.turn_host.add_card("inner", "192.168.77.1")
+    try:
+        turn = bed.hub_turn(*options)
+        with bed.dave:
+            done = subprocess.run(["turnutils_uclient", "-W", SECRET, "-u", "ada", "-e", "192.168.77.2", "-r", "3480", "-c", "-m", "1", "-n", "1",
+                                   turn.host.address], capture_output=True, text=True, timeout=30)
+        assert (turn.figure("rtcast_turn_refusals_total") > 2) != passes or passes, done.stdout
+        assert ("403" in done.stdout + done.stderr) != passes, done.stdout + done.stderr
+    finally:
+        bed.turn_host.run("ip", "link", "delete", "inner")
+
+
+@pytest.mark.feature("S3.4", peer="Chromium")
+def test_a_hub_with_turn_needs_nothing_else(bed, cast):
+    """One command: peers behind symmetric NATs get the hub's own servers from it, with credentials, and see each other."""
+    bed.nats("symmetric", "symmetric")
+    with bed.hub_host:
+        hub = cast("serve", "--open", "--listen", f"{bed.hub_host.address}:443", "--turn")
+    listening = hub.listening()
+    assert listening["turn"] == [f"turn:{bed.hub_host.address}:3478", f"turn:{bed.hub_host.address}:3478?transport=tcp"] or listening["turn"]
+    page = HubPage(bed.browser("chromium", bed.bob), listening["url"], "bob")
+    page.join()
+    with bed.alice:
+        alice = cast("test", "--to", "bob", "--server", listening["url"], "--name", "alice", "--no-window", *CLOCK)
+    page.accept()
+    page.wait(state="call").wait_tiles(1).wait_moving()
+    alice.wait_event("track", where=lambda e: e["kind"] == "video")
