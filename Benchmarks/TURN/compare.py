@@ -39,20 +39,23 @@ def run(server, pid, client, peer, arguments):
         echo = subprocess.Popen(["turnutils_peer", "-L", peer.address, "-p", "3480"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         before = processor_seconds(pid)
-        with client:
-            done = subprocess.run(
-                ["turnutils_uclient", "-W", SECRET, "-u", "ada", "-e", peer.address, "-r", "3480", "-c", "-m", str(arguments.clients), "-n",
-                 str(arguments.packets), "-l", str(arguments.size), "-z", str(arguments.interval), server.host.address],
-                capture_output=True, text=True, timeout=600)
+        with client:   # several users, because the hub limits the allocations of each
+            started = [
+                subprocess.Popen(
+                    ["turnutils_uclient", "-W", SECRET, "-u", name, "-e", peer.address, "-r", "3480", "-c", "-m", str(arguments.clients // 4), "-n",
+                     str(arguments.packets), "-l", str(arguments.size), "-z", str(arguments.interval), server.host.address],
+                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for name in ("ada", "bob", "cy", "dan")]
+        said = [each.communicate(timeout=600)[0] for each in started]
         used = processor_seconds(pid) - before
     finally:
         echo.kill()
         echo.wait()
-    said = done.stdout + done.stderr
-    lost = re.findall(r"Total lost packets (\d+)", said)
-    received = re.findall(r"tot_recv_msgs=(\d+)", said)
-    assert done.returncode == 0 and lost and received, said[-2000:]
-    return used, 2 * int(received[-1]), int(lost[-1])
+    received = lost = 0
+    for each, text in zip(started, said):
+        counts = re.findall(r"tot_recv_msgs=(\d+)", text), re.findall(r"Total lost packets (\d+)", text)
+        assert each.returncode == 0 and all(counts), text[-2000:]
+        received, lost = received + int(counts[0][-1]), lost + int(counts[1][-1])
+    return used, 2 * received, lost
 
 
 def main():

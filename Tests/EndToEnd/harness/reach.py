@@ -60,9 +60,9 @@ class Bed:
         self.turns.append(Coturn(self.turn_host, self.authority, **options))
         return self.turns[-1]
 
-    def hub_turn(self, *options):
+    def hub_turn(self, *options, **more):
         """The TURN server in a hub of ours, which ends with the test."""
-        self.turns.append(HubTurn(self.turn_host, self.authority, *options))
+        self.turns.append(HubTurn(self.turn_host, self.authority, *options, **more))
         return self.turns[-1]
 
     def trust(self):
