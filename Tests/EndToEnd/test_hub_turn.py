@@ -9,6 +9,7 @@ import pytest
 
 from harness.coturn import SECRET
 from harness.hub_page import HubPage
+from harness.reach import Page, assert_moving
 
 CLOCK = ["--pattern", "clock", "--size", "320x180", "--fps", "15"]
 CLIENTS = {"udp": [], "tcp": ["-t"], "tls": ["-t", "-S", "-p", "443"], "tcp at the page's port": ["-t", "-p", "443"]}
@@ -100,3 +101,17 @@ def test_a_hub_with_turn_needs_nothing_else(bed, cast):
     page.accept()
     page.wait(state="call").wait_tiles(1).wait_moving()
     alice.wait_event("track", where=lambda e: e["kind"] == "video")
+
+
+@pytest.mark.feature("S3.4", peer="Chromium")
+def test_a_viewer_without_udp_sees_a_stream_of_the_hub_by_its_relay(bed, cast):
+    """The relay sends to the hub's own media port, the only one of the machine that it may reach."""
+    bed.nats("port-restricted", "udp-blocked")
+    with bed.hub_host:
+        hub = cast("serve", "--open", "--listen", f"{bed.hub_host.address}:443", "--turn")
+    url = hub.url()
+    with bed.alice:
+        cast("test", *CLOCK, "--to", f"{url}whip/clock").wait_event("stats", where=lambda event: event["fps_captured"] > 0)
+    viewer = Page(bed.browser("chromium", bed.bob), f"{url}watch?stream=clock").wait_live()
+    assert_moving(viewer)
+    assert viewer.pair()[0] == "relay"
