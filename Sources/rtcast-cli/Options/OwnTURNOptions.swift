@@ -81,7 +81,7 @@ struct OwnTURNOptions: ParsableArguments {
   /// Descriptors of open files that the relayed addresses may need: two for a client that has both versions of IP.
   var openFiles: Int { isOn ? 2 * maximumAllocations : 0 }
 
-  private var maximumAllocations: Int { allocations ?? 1_024 }
+  private var maximumAllocations: Int { OpenFiles.relays(of: allocations ?? 1_024) }
 
   /// Starts the server; nil: it is off.
   /// - Parameters:

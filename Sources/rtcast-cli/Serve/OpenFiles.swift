@@ -7,6 +7,8 @@ package enum OpenFiles {
   private static let reserve = 192
   /// Connections that a server takes however few descriptors there are.
   private static let leastConnections = 64
+  /// Relayed addresses that a TURN server gives however few descriptors there are.
+  private static let leastRelays = 16
 
   /// Raises the limit to the system's maximum for this user; the usual limit of 1,024 is for programs that use
   /// `select`.
@@ -26,6 +28,20 @@ package enum OpenFiles {
       return wanted
     }
     return share(of: wanted, limit: Int(clamping: limit.rlim_cur) - relays)
+  }
+
+  /// The number of relayed addresses to allow of those wanted, which take a quarter of the descriptors: two for a client
+  /// with both versions of IP. Call it after `allowMost`.
+  static func relays(of wanted: Int) -> Int {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur != .max else {
+      return wanted
+    }
+    return relays(of: wanted, limit: Int(clamping: limit.rlim_cur))
+  }
+
+  package static func relays(of wanted: Int, limit: Int) -> Int {
+    min(wanted, max(leastRelays, (limit - reserve) / 8))
   }
 
   package static func share(of wanted: Int, limit: Int) -> Int {
