@@ -129,8 +129,10 @@ public final class StreamRelay: OfferSessions {
 
   /// Closes a session. Returns whether it existed.
   public func close(id: String) async -> Bool {
-    guard let connection = state.withLock({ $0.publications[id]?.connection }) else { return false }
-    await connection.close()
+    guard let publication = state.withLock({ $0.publications[id] }) else { return false }
+    await publication.connection.close()
+    // Later requests find no session, and the name is free.
+    await publication.task?.value
     return true
   }
 

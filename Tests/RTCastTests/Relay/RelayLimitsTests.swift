@@ -88,4 +88,15 @@ import Testing
     #expect(await bench.relay.directory.close(id: leaving))
     await bench.end()
   }
+
+  /// RFC 9725 section 4.2: after DELETE there is no session.
+  @Test func `a publication that was closed is gone, and its name and place are free`() async throws {
+    let bench = try Bench(streams: 1, viewersOfEach: 1)
+    for _ in 0..<20 {
+      let session = try await bench.publisher("again").session
+      #expect(await bench.relay.close(id: session.id))
+      #expect(await !bench.relay.close(id: session.id))
+    }
+    await bench.end()
+  }
 }
