@@ -55,7 +55,7 @@ struct MotionFrame {
     write(Int(intraProbability), bits: 8)
     write(Int(Self.mostlyFalse), bits: 8)  // others are predicted from the last frame
     write(128, bits: 8)
-    // What no macroblock uses stays as it is in the stream.
+    // A frame without intra macroblocks leaves the probabilities of their modes unchanged, one bit for each table.
     for probabilities in [Self.lumaModes, Self.colourModes] {
       write(coded.intraCount > 0 ? 1 : 0, bits: 1)
       guard coded.intraCount > 0 else { continue }

@@ -23,6 +23,15 @@ final class ReferencePicture {
     return unsafe (base, columns * (index == 0 ? 16 : 8))
   }
 
+  /// All three planes, to read; as long as this object lives.
+  @unsafe
+  var planes: [VPXPlane] {
+    unsafe (0..<3).map { index in
+      let (base, stride) = unsafe plane(index)
+      return unsafe VPXPlane(base: UnsafePointer(base), stride: stride)
+    }
+  }
+
   /// Takes in what `field` makes of `last`; up to 1 ms for 1080p.
   /// - Parameters:
   ///   - last: planes of whole macroblocks; `field` leads nowhere beyond them.
@@ -47,10 +56,7 @@ final class ReferencePicture {
     guard let vector = field.commonVector else { return true }
     // Between two lines, colours are a mean of the two lines above that place to the three below it.
     guard vector & 1 == 0 || vector >= 4 || vector <= -5 else { return false }
-    let last = unsafe (0..<3).map { index in
-      let (base, stride) = unsafe plane(index)
-      return unsafe VPXPlane(base: UnsafePointer(base), stride: stride)
-    }
+    let last = unsafe planes
     // Towards the lines that the content comes from, so that each line is read before it is overwritten.
     for step in 0..<rows {
       let row = vector > 0 ? step : rows - 1 - step

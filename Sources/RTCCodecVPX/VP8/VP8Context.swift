@@ -188,11 +188,7 @@ final class VP8Context {
   @unsafe
   func withReconstruction<Result>(_ body: (_ planes: [VPXPlane]) -> Result) -> Result? {
     guard referenceState == .newer, let reference else { return unsafe encoding.withReconstruction(body) }
-    return unsafe body(
-      (0..<3).map { index in
-        let (base, stride) = unsafe reference.plane(index)
-        return unsafe VPXPlane(base: UnsafePointer(base), stride: stride)
-      })
+    return unsafe body(reference.planes)
   }
 
   private func setMaps(active: [UInt8], keyFrame: Bool, filter: LoopFilter) throws(VideoEncoderError) {

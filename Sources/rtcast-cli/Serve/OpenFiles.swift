@@ -19,25 +19,26 @@ package enum OpenFiles {
     _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
 
+  /// The present limit; nil: there is none, or the system does not say.
+  private static var limit: Int? {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur != .max else {
+      return nil
+    }
+    return Int(clamping: limit.rlim_cur)
+  }
+
   /// The number of connections to allow of those wanted, so that clients cannot use up the descriptors that media
   /// needs. Call it after `allowMost`. A hub's connections begin as the server's, so both share the same descriptors.
   /// - Parameter relays: the descriptors that relayed addresses may need.
   static func share(of wanted: Int, relays: Int = 0) -> Int {
-    var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur != .max else {
-      return wanted
-    }
-    return share(of: wanted, limit: Int(clamping: limit.rlim_cur) - relays)
+    limit.map { share(of: wanted, limit: $0 - relays) } ?? wanted
   }
 
   /// The number of relayed addresses to allow of those wanted, which take a quarter of the descriptors: two for a client
   /// with both versions of IP. Call it after `allowMost`.
   static func relays(of wanted: Int) -> Int {
-    var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur != .max else {
-      return wanted
-    }
-    return relays(of: wanted, limit: Int(clamping: limit.rlim_cur))
+    limit.map { relays(of: wanted, limit: $0) } ?? wanted
   }
 
   package static func relays(of wanted: Int, limit: Int) -> Int {
