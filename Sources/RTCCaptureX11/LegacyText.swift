@@ -14,33 +14,35 @@ enum LegacyText {
     guard !bytes.isEmpty else { return "" }
     guard let converter = iconv_open("UTF-8", charset), Int(bitPattern: converter) != -1 else { return "\u{FFFD}" }
     defer { iconv_close(converter) }
-    var text = ""
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let (converted, taken) = convert(rest, converter)
-      text += String(decoding: converted, as: UTF8.self)
-      rest = rest.dropFirst(taken)
-      guard !rest.isEmpty else { break }
-      // A byte that begins no character.
-      text += "\u{FFFD}"
-      rest = rest.dropFirst()
+    var input = bytes.map { CChar(bitPattern: $0) }
+    // No character of one byte has more than four in UTF-8, and U+FFFD has three.
+    var output = [UInt8](repeating: 0, count: bytes.count * 4 + 16)
+    let length = input.withUnsafeMutableBufferPointer { input in
+      output.withUnsafeMutableBytes { output in convert(input, converter, into: output) }
     }
-    return text
+    return String(decoding: output.prefix(length), as: UTF8.self)
   }
 
-  /// Converts `bytes` up to the end or the first byte that cannot be converted. Also returns the number of bytes
-  /// converted.
-  private static func convert(_ bytes: ArraySlice<UInt8>, _ converter: iconv_t) -> ([UInt8], taken: Int) {
-    var input = bytes.map { CChar(bitPattern: $0) }
-    // No character of one byte has more than four in UTF-8.
-    var output = [CChar](repeating: 0, count: bytes.count * 4 + 16)
-    return input.withUnsafeMutableBufferPointer { input in
-      output.withUnsafeMutableBufferPointer { output in
-        var (from, to) = (input.baseAddress, output.baseAddress)
-        var (left, room) = (input.count, output.count)
-        _ = iconv(converter, &from, &left, &to, &room)
-        return (output.prefix(output.count - room).map { UInt8(bitPattern: $0) }, input.count - left)
+  /// Each byte of the input is converted once, however many begin no character.
+  /// - Parameter output: at least four bytes for each of the input.
+  /// - Returns: the number of bytes written.
+  private static func convert(
+    _ input: UnsafeMutableBufferPointer<CChar>, _ converter: iconv_t, into output: UnsafeMutableRawBufferPointer
+  ) -> Int {
+    var from = input.baseAddress
+    var to = output.baseAddress?.assumingMemoryBound(to: CChar.self)
+    var (left, room) = (input.count, output.count)
+    while left > 0 {
+      _ = iconv(converter, &from, &left, &to, &room)
+      guard left > 0, room >= 3 else { break }
+      for byte in "\u{FFFD}".utf8 {
+        to?.pointee = CChar(bitPattern: byte)
+        to = to?.advanced(by: 1)
       }
+      room -= 3
+      from = from?.advanced(by: 1)
+      left -= 1
     }
+    return output.count - room
   }
 }
