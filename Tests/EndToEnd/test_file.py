@@ -81,7 +81,7 @@ FIRST_PICTURE = "{" + barcode.READER + """
 
 
 # Each container and each way once: what they have in common is the clock.
-@pytest.mark.quiet("the time between picture and sound")
+@pytest.mark.alone("the time between picture and sound")
 @pytest.mark.parametrize("kind, way", [("mp4", "--copy"), ("webm", "--no-copy")])
 def test_picture_and_sound_are_within_40_ms(kind, way, cast, clips, ear):
     path, _ = make(clips, kind, flash=True, seconds=12)

@@ -32,8 +32,9 @@ def test_segments_play_alone_and_the_newest_are_kept(cast, tmp_path):
     told = recorded(rtcast)
     assert told == [str(tmp_path / f"talk-{number:04}.webm") for number in range(1, len(told) + 1)] and len(told) >= 5
     assert names == [os.path.basename(path) for path in told[-3:]]
-    for name in names:
-        assert decodes(tmp_path / name) > 3
+    # The last one ends with the cast, perhaps after its first picture.
+    counts = [decodes(tmp_path / name) for name in names]
+    assert min(counts[:-1]) > 3 and counts[-1] > 0, counts
     # Each picture is in one file, and none is missing where two meet. A busy machine may leave out single pictures anywhere.
     files = [clip.numbers(tmp_path / name) for name in names]
     numbers = [number for file in files for number in file]

@@ -176,7 +176,8 @@ const [worklets, seconds, rate, done] = arguments;
 
 def offsets(viewer, seconds, rate=30):
     """Milliseconds by which the picture is shown after the sound, one for each flash that has a beep within 400 ms, and the browser's
-    own account of the same, as a median. Wants a flash-and-beep clip of `rate` frames per second."""
+    own account of the same, as a median. Wants a flash-and-beep clip of `rate` frames per second. A browser on a busy machine leaves out
+    frames, so not each flash is in the list."""
     from harness import barcode
     viewer.driver.set_script_timeout(seconds + 30)
     seen = viewer.asynchronous(EAR + barcode.READER + OFFSETS, WORKLETS, seconds, rate)
@@ -186,7 +187,6 @@ def offsets(viewer, seconds, rate=30):
         near = min(seen["onsets"], key=lambda onset: abs(onset - flash), default=None)
         if near is not None and abs(near - flash) < 400:
             found.append(flash - near)
-    assert len(found) >= seconds // 2, (len(seen["flashes"]), len(seen["onsets"]), found)
     return found, seen["estimate"]
 
 
@@ -197,6 +197,10 @@ def settled_offset(viewer, rate=30, windows=9, within=None):
     before, settled, history = None, None, []
     for _ in range(windows):
         found, own = offsets(viewer, 6, rate)
+        if len(found) < 3:
+            before = None
+            history.append(f"{len(found)} flashes")
+            continue
         now = statistics.median(found)
         history.append(round(now))
         if before is not None and abs(now - before) < 10:
