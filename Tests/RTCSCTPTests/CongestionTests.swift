@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test func `packets that overtake each other are not taken for lost`() throws {
-    #expect(try goodput(conditions(jitter: 10), seed: 1) > 3_000_000)
+    #expect(try goodput(conditions(jitter: 10), seed: 1) > 10_000_000)
   }
 
   @Test func `the rate of a narrow way is kept`() throws {

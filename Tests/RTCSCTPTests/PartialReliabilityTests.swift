@@ -55,7 +55,7 @@ import Testing
       try pair.send(.text("first"), on: near, from: .client)
       pair.network[.aToB].loss = 0
       try pair.send(.text("second"), on: near, from: .client)
-      pair.run(for: .milliseconds(100))
+      pair.run(for: .milliseconds(15))
       #expect(pair.messages(on: far, at: .server) == (isOrdered ? [] : [.text("second")]))
       pair.run(for: .seconds(10))
       let order: [DataChannelMessage] = [.text("first"), .text("second")]

@@ -89,6 +89,14 @@ final class VirtualPair {
     take(side)
   }
 
+  /// Tells `side` what a rate control has measured.
+  func setPath(rate: BitRate, roundTrip: TimeDelta, loss: Double = 0, of side: Side) {
+    switch side {
+    case .client: client.setPath(rate: rate, roundTrip: roundTrip, loss: loss)
+    case .server: server.setPath(rate: rate, roundTrip: roundTrip, loss: loss)
+    }
+  }
+
   /// Hands `side` a packet of anybody's making.
   func inject(_ packet: [UInt8], to side: Side) {
     switch side {

@@ -163,6 +163,11 @@ package struct ForgedClient: ~Copyable {
     }
   }
 
+  /// Tells the server what a rate control has measured of the path.
+  package mutating func setPath(rate: BitRate, loss: Double) {
+    server.setPath(rate: rate, roundTrip: .milliseconds(100), loss: loss)
+  }
+
   /// Lets the server's owner take messages, or not.
   package mutating func setReceiving(_ isOn: Bool) {
     server.setReceiving(isOn, now: now, into: &outbox)

@@ -49,7 +49,9 @@ private func step(_ kind: UInt8, _ reader: inout ByteReader, _ peer: inout Forge
   case 8: peer.openOnServer(DataChannelParameters(label: "ours"))
   case 9: peer.beginAnew(seed: UInt64(reader.readUInt8() ?? 0), echoes: kind & 64 != 0)
   case 10: acknowledgeGaps(&reader, &peer)
-  case 11: peer.setReceiving(kind & 64 == 0)
+  case 11:
+    peer.setPath(rate: BitRate(bitsPerSecond: Int64(kind >> 6) << 20), loss: Double(kind >> 5) / 100)
+    peer.setReceiving(kind & 64 == 0)
   default:
     let handles = peer.events.compactMap { event -> DataChannelHandle? in
       switch event {

@@ -92,6 +92,9 @@ private struct HostileNetwork: ~Copyable {
     case 8: forge(&reader)
     case 9: closeOrOpen(Int(reader.readUInt8() ?? 0))
     case 10:
+      client.setPath(
+        rate: BitRate(bitsPerSecond: Int64(kind >> 6) << 20), roundTrip: .milliseconds(Int64(kind)),
+        loss: Double(kind >> 5) / 100)
       server.setReceiving(kind & 16 == 0, now: now, into: &outbox)
       take(fromClient: false)
     default: for _ in 0..<8 { deliver(at: 0) }

@@ -93,6 +93,7 @@ package struct Peer: ~Copyable {
     _ command: DataChannelCommand, now: Timestamp, into outbox: inout Outbox
   ) throws(DataChannelError) -> DataChannelHandle? {
     defer { finishStep(now, into: &outbox) }
+    updateDataPath(now)
     let handle = try channels.perform(command, now: now, over: &transport, into: &outbox)
     if handle != nil {
       negotiation.dataChannels?.isWanted = true
@@ -166,10 +167,19 @@ package struct Peer: ~Copyable {
       var events: [Transport.Event] = []
       transport.deadlineReached(now, into: &outbox.datagrams, events: &events)
       apply(events, now: now, into: &outbox)
-    case .dataChannels: channels.deadlineReached(now, over: &transport, into: &outbox)
+    case .dataChannels:
+      updateDataPath(now)
+      channels.deadlineReached(now, over: &transport, into: &outbox)
     case .pacer, .firstMeasurement, .reports, .rate, .audioSender, .videoReceiver, .feedback, .videoSender:
       media.deadlineReached(timer, now: now, over: &transport, into: &outbox)
     }
+  }
+
+  /// The media's rate control knows the path better than SCTP, which takes every loss for congestion.
+  private mutating func updateDataPath(_ now: Timestamp) {
+    channels.setPath(
+      rate: media.rate.dataTarget(now), roundTrip: media.roundTripTime(transport) ?? .zero,
+      loss: media.rate.hasFeedback(now) ? media.rate.smoothedLoss : 0)
   }
 
   // MARK: - State
@@ -196,7 +206,9 @@ package struct Peer: ~Copyable {
       case .routeChanged: media.routeChanged(now)
       case .claimed(let claim): outbox.claims.append(claim)
       case .connectivityChanged(let connectivity): outbox.events.append(.connectivityChanged(connectivity))
-      case .data(let packet): channels.receive(packet, now: now, over: &transport, into: &outbox)
+      case .data(let packet):
+        updateDataPath(now)
+        channels.receive(packet, now: now, over: &transport, into: &outbox)
       case .ended(let reason): end(reason, now: now, into: &outbox)
       }
     }

@@ -25,8 +25,9 @@ package struct RateControl {
   package private(set) var smoothedLoss = 0.0
   /// The time at which a full queue was last detected.
   private var lastFull: Timestamp?
-  /// The rates of repair, audio and data, which are subtracted from the video's rate.
+  /// The rates of repair and audio, and of data channels, which are subtracted from the video's rate.
   private var others = RateMeter()
+  private var data = RateMeter()
   private var video = RateMeter()
   private var protection = RateMeter()
 
@@ -46,9 +47,16 @@ package struct RateControl {
     let target = estimate.target
     // Protection beyond that leaves as soon as video needs its place.
     let needed = min(protection.rate(now), video.rate(now).scaled(by: FECController.maximumOverhead))
-    return max(
-      minimum,
-      BitRate(bitsPerSecond: target.bitsPerSecond - others.rate(now).bitsPerSecond - needed.bitsPerSecond))
+    let rest = target.bitsPerSecond - others.rate(now).bitsPerSecond - data.rate(now).bitsPerSecond
+    return max(minimum, BitRate(bitsPerSecond: rest - needed.bitsPerSecond))
+  }
+
+  /// What data channels may take: the target without audio, video and repair. Zero while nothing recent is known of the
+  /// path.
+  package func dataTarget(_ now: Timestamp) -> BitRate {
+    guard hasFeedback(now) else { return .zero }
+    let media = others.rate(now).bitsPerSecond + video.rate(now).bitsPerSecond + protection.rate(now).bitsPerSecond
+    return BitRate(bitsPerSecond: max(0, estimate.target.bitsPerSecond - media))
   }
 
   /// The repair packets for each packet of media that the target has room for beside all else.
@@ -56,7 +64,8 @@ package struct RateControl {
     let media = Double(video.rate(now).bitsPerSecond)
     guard media > 0 else { return 0 }
     let target = Self.protectedShare * Double(estimate.target.bitsPerSecond)
-    return max(0, (target - Double(others.rate(now).bitsPerSecond)) / media - 1)
+    let rest = target - Double(others.rate(now).bitsPerSecond) - Double(data.rate(now).bitsPerSecond)
+    return max(0, rest / media - 1)
   }
   /// Protection that is not needed leaves room for pictures larger than those before.
   private static let protectedShare = 0.85
@@ -266,12 +275,13 @@ package struct RateControl {
     case .video: video.add(size, now)
     case .fec: protection.add(size, now)
     case .padding: break
-    case .audio, .repair, .data, nil: others.add(size, now)
+    case .data: data.add(size, now)
+    case .audio, .repair, nil: others.add(size, now)
     }
   }
 
   /// Counts bytes of data channels, which have no transport-wide numbers.
-  package mutating func sentData(bytes: Int, now: Timestamp) { others.add(bytes, now) }
+  package mutating func sentData(bytes: Int, now: Timestamp) { data.add(bytes, now) }
 }
 
 /// One thing that happened to an estimator, or that it decided. The inputs of a log, given to a new estimator, lead to the

@@ -29,6 +29,11 @@ package struct DataChannels: ~Copyable {
     return sentBytes
   }
 
+  /// See `DataChannelTransport.setPath`.
+  package mutating func setPath(rate: BitRate, roundTrip: TimeDelta, loss: Double) {
+    association.setPath(rate: rate, roundTrip: roundTrip, loss: loss)
+  }
+
   // MARK: - The association
 
   /// Begins to connect, when the transport is secured; calling it again does nothing.

@@ -161,7 +161,8 @@ extension SCTPAssociation {
     peerWindow = Int(ack.receiverWindow)
     let wasFull = retransmission.inFlightBytes + builder.packetSize >= congestion.size
     let result = retransmission.handle(
-      ack, isInRecovery: congestion.isInRecovery, roundTrip: rto.smoothedRoundTrip, now: now)
+      ack, isInRecovery: congestion.isInRecovery, roundTrip: rto.smoothedRoundTrip,
+      hasSentCopies: copies.lastSent.map { now - $0 < .seconds(1) } ?? false, now: now)
     acknowledged(result, wasFull: wasFull, now: now)
     // A peer that answers while it can take nothing is alive (RFC 9260 §6.1 A).
     if peerWindow < builder.packetSize { errorCount = 0 }
@@ -191,6 +192,7 @@ extension SCTPAssociation {
       timers[.retransmission] = now + rto.timeout
     }
     timers.stop(.tailProbe)
+    timers[.reordering] = result.reorderingDeadline ?? .distantFuture
   }
 
   /// Drops the unsent rest of messages that were given up.

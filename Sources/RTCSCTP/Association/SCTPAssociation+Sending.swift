@@ -6,20 +6,55 @@ extension SCTPAssociation {
   /// Writes all chunks that can be sent now: answers, acknowledgements, lost and waiting chunks.
   mutating func flush(now: Timestamp) {
     defer { builder.close() }
-    guard isOpen else { return }
+    guard isOpen else { return copies.removeAll() }
     if tracker.mustAck(now) || isWindowUpdateDue { writeAck() }
     writeForward(now)
-    while burstLeft > 0, writeDataPacket(now) {
-      builder.close()
-      burstLeft -= 1
-    }
-    isWindowOverruled = false
+    writeCopies(now)
+    writeData(now)
     startResets(now)
     continueShutdown(now)
     setTimers(now)
   }
 
   // MARK: Data
+
+  private mutating func writeData(_ now: Timestamp) {
+    let first = retransmission.nextTSN
+    var last = first
+    var packets = 0
+    while burstLeft > 0 {
+      let begin = retransmission.nextTSN
+      guard writeDataPacket(now) else { break }
+      builder.close()
+      last = begin
+      burstLeft -= 1
+      packets += 1
+    }
+    isWindowOverruled = false
+    guard packets > 0, sendQueue.isEmpty else { return }
+    // Of much only the end, whose loss nothing behind it would show.
+    var tsn = packets <= EarlyCopies.maximumPackets ? first : last
+    while retransmission.nextTSN.isNewer(than: tsn) {
+      copies.add(EarlyCopies.Entry(tsn, transmissions: 1), now: now)
+      tsn = tsn.advanced(by: 1)
+    }
+  }
+
+  /// Copies change nothing in the account of what is under way: their originals may still arrive, and the round trip is
+  /// measured from those.
+  private mutating func writeCopies(_ now: Timestamp) {
+    while let entry = copies.takeDue(now) {
+      let index = entry.tsn.distance(from: retransmission.cumulativeTSN) - 1
+      guard index >= 0, index < retransmission.chunks.count else { continue }
+      let chunk = retransmission.chunks[index]
+      guard case .inFlight = chunk.state, chunk.transmissions == entry.transmissions,
+        chunk.fragment.maximumRetransmissions == .max, chunk.fragment.expiry > now, copies.spend(chunk.size, now: now)
+      else { continue }
+      retransmission.copied(index)
+      writeChunk(chunk.fragment, tsn: entry.tsn, isImmediate: false)
+    }
+    builder.close()
+  }
 
   /// Writes as much data as fits one packet and may leave. False when there was none.
   private mutating func writeDataPacket(_ now: Timestamp) -> Bool {
@@ -41,7 +76,9 @@ extension SCTPAssociation {
       if chunk.size > builder.room { builder.close() }
       retransmission.retransmitted(index, now: now)
       // The receiver of a retransmission acknowledges it at once.
-      writeChunk(chunk.fragment, tsn: retransmission.tsn(of: index), isImmediate: true)
+      let tsn = retransmission.tsn(of: index)
+      writeChunk(chunk.fragment, tsn: tsn, isImmediate: true)
+      copies.add(EarlyCopies.Entry(tsn, transmissions: chunk.transmissions &+ 1), now: now)
       hasWritten = true
     }
     return hasWritten
@@ -132,6 +169,7 @@ extension SCTPAssociation {
   // MARK: Timers
 
   private mutating func setTimers(_ now: Timestamp) {
+    setBurstTimer(now)
     guard isOpen, !retransmission.isEmpty else {
       timers.stop(.retransmission)
       return timers.stop(.tailProbe)
@@ -143,6 +181,16 @@ extension SCTPAssociation {
     // A peer that was not asked may hold its acknowledgement back for 200 ms.
     let patience = max(.milliseconds(10), roundTrip * 2) + (hasAskedForAck ? .zero : .milliseconds(200))
     if now + patience < timers[.retransmission] { timers[.tailProbe] = now + patience }
+  }
+
+  /// Where the path's rate is known, the window is filled at this rate rather than by one burst for each acknowledgement.
+  private mutating func setBurstTimer(_ now: Timestamp) {
+    timers.stop(.burst)
+    guard isOpen, burstLeft == 0, pathRate > .zero, !sendQueue.isEmpty || retransmission.lostCount > 0,
+      mayLeave(builder.capacity, isRetransmission: false)
+    else { return }
+    let time = pathRate.time(forBytes: Self.maximumBurst * builder.packetSize)
+    timers[.burst] = max(now, burstRefilledAt + max(.milliseconds(1), time))
   }
 
   /// Performs what is due. Take the events, then call `flush`.
@@ -160,6 +208,11 @@ extension SCTPAssociation {
     case .shutdown: shutdownTimedOut(now)
     case .retransmission: retransmissionTimedOut(now)
     case .tailProbe: probe(now)
+    case .burst: refillBurst(now)
+    case .reordering:
+      let roundTrip = rto.smoothedRoundTrip ?? .milliseconds(100)
+      acknowledged(retransmission.loseOvertaken(roundTrip: roundTrip, now: now), wasFull: false, now: now)
+      refillBurst(now)
     case .reconfiguration:
       guard countError() else { return }
       sendResetRequest(now)

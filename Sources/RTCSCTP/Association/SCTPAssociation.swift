@@ -52,6 +52,8 @@ struct SCTPAssociation: ~Copyable {
 
   /// RFC 9260 §6.1: the maximum that one event may send; ten packets, the number allowed at the start (RFC 6928).
   static let maximumBurst = 10
+  /// An acknowledgement leaves with the second packet at the latest, if packets come in this time.
+  private static let ackPatience = TimeDelta.milliseconds(20)
   /// Without an event to send at, a burst is allowed again after so long.
   private static let burstInterval = TimeDelta.milliseconds(1)
 
@@ -82,6 +84,7 @@ struct SCTPAssociation: ~Copyable {
   var sendQueue = SendQueue()
   var retransmission = RetransmissionQueue(firstTSN: TSN(0))
   var congestion: CongestionWindow
+  var copies = EarlyCopies()
   var rto = RTOEstimator()
   var resets = StreamReset(initialTSN: TSN(0), peerInitialTSN: TSN(0))
   var timers = SCTPTimers()
@@ -94,6 +97,8 @@ struct SCTPAssociation: ~Copyable {
   var lastHeard = Timestamp.zero
   /// When the HEARTBEAT left that has not been answered.
   var heartbeatSentAt: Timestamp?
+  /// What the path carries by a rate control outside of SCTP; zero: unknown.
+  var pathRate = BitRate.zero
   var burstLeft = 0
   var burstRefilledAt = Timestamp.zero
   /// Whether FORWARD TSN is to be sent.
@@ -186,7 +191,14 @@ struct SCTPAssociation: ~Copyable {
   }
 
   /// When `advance` is due.
-  var nextDeadline: Timestamp { min(timers.next, tracker.ackDeadline) }
+  var nextDeadline: Timestamp { min(timers.next, tracker.ackDeadline, copies.deadline) }
+
+  /// Takes what others have measured of the path; see `DataChannelTransport.setPath`.
+  mutating func setPath(rate: BitRate, roundTrip: TimeDelta, loss: Double) {
+    pathRate = rate
+    congestion.setPathCapacity(rate.bytes(in: min(roundTrip, .seconds(5)) + Self.ackPatience))
+    copies.setPath(rate: rate, loss: loss)
+  }
 
   /// Bytes of messages in a stream that have not been sent.
   func bufferedAmount(of stream: StreamID) -> Int { sendQueue.bufferedAmount(of: stream) }
@@ -202,6 +214,7 @@ struct SCTPAssociation: ~Copyable {
     tracker = DataTracker(initialTSN: TSN(0))
     sendQueue = SendQueue()
     retransmission = RetransmissionQueue(firstTSN: TSN(0))
+    copies.removeAll()
     (pending, restarting, peerCookie) = (nil, nil, [])
     if let event { events.append(event) }
   }

@@ -17,9 +17,13 @@ struct SCTPTimers {
     case reconfiguration
     /// HEARTBEAT is sent, or has not been answered (RFC 9260 §8.3).
     case heartbeat
+    /// The path has carried the last burst, and more may leave.
+    case burst
+    /// Chunks that others have overtaken count as lost (RFC 8985 §6.3).
+    case reordering
   }
 
-  private var deadlines = InlineArray<7, Timestamp>(repeating: .distantFuture)
+  private var deadlines = InlineArray<9, Timestamp>(repeating: .distantFuture)
 
   subscript(name: Name) -> Timestamp {
     get { deadlines[name.rawValue] }

@@ -169,6 +169,17 @@ package struct DataChannelTransport: ~Copyable {
     finishStep(now, into: &outbox)
   }
 
+  /// Takes what a rate control outside of SCTP has measured of the path, so that losses that are no congestion do not
+  /// starve the channels.
+  /// - Parameters:
+  ///   - rate: what the path carries beside everything that is not of the channels; zero: unknown. SCTP's own window may
+  ///     allow more.
+  ///   - roundTrip: the round-trip time of the path.
+  ///   - loss: the share of lost packets, 0…1; from 1 % on, short bursts are sent twice, from 5 % three times.
+  package mutating func setPath(rate: BitRate, roundTrip: TimeDelta, loss: Double) {
+    association.setPath(rate: rate, roundTrip: roundTrip, loss: loss)
+  }
+
   // MARK: Looking
 
   /// The state of the channel; `closed` for a handle without one.

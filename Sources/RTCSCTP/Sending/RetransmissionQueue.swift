@@ -20,6 +20,8 @@ struct RetransmissionQueue {
     var transmissions: UInt32 = 1
     /// How often others that were sent later have been acknowledged (RFC 9260 §7.2.4).
     var misses: UInt8 = 0
+    /// An early copy has been sent: it may be what is acknowledged.
+    var isCopied = false
     /// The time of the last transmission.
     var sentAt: Timestamp
     /// Bytes of the chunk in a packet.
@@ -33,6 +35,8 @@ struct RetransmissionQueue {
     /// The round-trip time of a chunk without retransmission (Karn).
     var roundTrip: TimeDelta?
     var hasNewLosses = false
+    /// When chunks that others have overtaken count as lost, if nothing is heard of them until then.
+    var reorderingDeadline: Timestamp?
     /// A fragment of each message that was given up; the caller drops their unsent rest.
     var abandoned: [OutgoingFragment] = []
   }
@@ -59,6 +63,8 @@ struct RetransmissionQueue {
   private var isReordered = false
   /// The last chunk that has been acknowledged.
   private var highestAcknowledged: TSN
+  /// When the latest chunk was sent that has been acknowledged.
+  private var latestDelivered = Timestamp(nanoseconds: .min / 2)
 
   init(firstTSN: TSN) {
     nextTSN = firstTSN
@@ -91,6 +97,8 @@ struct RetransmissionQueue {
     return nil
   }
 
+  mutating func copied(_ index: Int) { chunks[index].isCopied = true }
+
   mutating func retransmitted(_ index: Int, now: Timestamp) {
     lostCount -= 1
     inFlightBytes += chunks[index].size
@@ -117,19 +125,68 @@ struct RetransmissionQueue {
     return distance >= 0 && distance <= chunks.count
   }
 
-  mutating func handle(_ ack: SCTPSelectiveAck, isInRecovery: Bool, roundTrip: TimeDelta?, now: Timestamp)
-    -> Acknowledgement
-  {
+  /// - Parameter hasSentCopies: chunks that arrived twice may be early copies, and are no sign of lateness.
+  mutating func handle(
+    _ ack: SCTPSelectiveAck, isInRecovery: Bool, roundTrip: TimeDelta?, hasSentCopies: Bool, now: Timestamp
+  ) -> Acknowledgement {
     var result = Acknowledgement()
     var latest = Timestamp(nanoseconds: .min / 2)
     acknowledge(upTo: ack.cumulativeTSN, now: now, into: &result, latest: &latest)
-    if ack.duplicateCount > 0 { reorderingQuarters = min(4, reorderingQuarters + 1) }
+    if ack.duplicateCount > 0, !hasSentCopies { reorderingQuarters = min(4, reorderingQuarters + 1) }
+    latestDelivered = max(latestDelivered, latest)
     guard ack.gapBlockCount > 0 else { return result }
     let highest = acknowledgeGaps(ack, now: now, into: &result, latest: &latest)
     // In recovery, a cumulative acknowledgement that advances counts against all chunks reported missing (§7.2.4).
     let limit = isInRecovery && result.isCumulativeAdvanced ? highest.reported : highest.new
-    let window = max(.milliseconds(1), (roundTrip ?? .milliseconds(100)) * reorderingQuarters / 4)
+    let roundTrip = roundTrip ?? .milliseconds(100)
+    let window = reorderingWindow(roundTrip)
     markLosses(below: limit, sentBefore: latest - window, now: now, into: &result)
+    latestDelivered = max(latestDelivered, latest)
+    result.reorderingDeadline = firstOvertaken().map { max(now + .milliseconds(1), $0 + patience(roundTrip)) }
+    return result
+  }
+
+  private func reorderingWindow(_ roundTrip: TimeDelta) -> TimeDelta {
+    max(.milliseconds(1), roundTrip * reorderingQuarters / 4)
+  }
+
+  /// How long after its transmission an overtaken chunk counts as lost.
+  private func patience(_ roundTrip: TimeDelta) -> TimeDelta {
+    // Where packets overtake each other, acknowledgements do so too.
+    roundTrip + (isReordered ? roundTrip : reorderingWindow(roundTrip))
+  }
+
+  /// Whether a chunk counts as in flight although one that was sent later has arrived.
+  private func isOvertaken(_ index: Int) -> Bool {
+    guard case .inFlight = chunks[index].state else { return false }
+    return chunks[index].sentAt <= latestDelivered
+  }
+
+  /// The number of chunks before the last that has been acknowledged.
+  private var overtakable: Int {
+    min(chunks.count, max(0, highestAcknowledged.distance(from: cumulativeTSN) - 1))
+  }
+
+  /// When the earliest overtaken chunk was sent.
+  private func firstOvertaken() -> Timestamp? {
+    var first: Timestamp?
+    for index in 0..<overtakable where isOvertaken(index) {
+      first = min(first ?? .distantFuture, chunks[index].sentAt)
+    }
+    return first
+  }
+
+  /// The reordering timer (RFC 8985 §6.3): overtaken chunks of which nothing was heard in a round trip and the reordering
+  /// window count as lost.
+  mutating func loseOvertaken(roundTrip: TimeDelta, now: Timestamp) -> Acknowledgement {
+    var result = Acknowledgement()
+    let patience = self.patience(roundTrip)
+    for index in 0..<overtakable where isOvertaken(index) && chunks[index].sentAt + patience <= now {
+      lose(index)
+      result.hasNewLosses = true
+      abandonIfDue(index, now: now, into: &result.abandoned)
+    }
+    result.reorderingDeadline = firstOvertaken().map { max(now + .milliseconds(1), $0 + patience) }
     return result
   }
 
@@ -199,7 +256,11 @@ struct RetransmissionQueue {
     result.bytes += chunk.size
     guard chunk.transmissions == 1 else { return }
     // One acknowledgement names its chunks in their order.
-    if highestAcknowledged.isNewer(than: tsn) { isReordered = true } else { highestAcknowledged = tsn }
+    if tsn.isNewer(than: highestAcknowledged) {
+      highestAcknowledged = tsn
+    } else if !chunk.isCopied {
+      isReordered = true
+    }
     result.roundTrip = now - chunk.sentAt
     latest = max(latest, chunk.sentAt)
   }

@@ -97,4 +97,22 @@ import Testing
     #expect(channels.events(.offerer) == [.closed(near), .ended(.closedHere)])
     #expect(channels.pair.answerer.localDescription?.contains("m=application 0 ") == true)
   }
+
+  /// One packet of twenty is lost, of 150 ms there and back. SCTP by itself would carry 0.3 Mbit/s.
+  @Test func `a channel beside video has what the rate control leaves, through loss`() throws {
+    let channels = try ChannelPair { options in
+      options.conditions = .delayed(.milliseconds(75))
+      options.conditions.rate = .megabitsPerSecond(5)
+    }
+    let near = try #require(channels.open(DataChannelParameters(), on: .offerer))
+    #expect(channels.pair.connect() != nil)
+    channels.pair.sender.source = SyntheticVideo(frameSize: 1_500, from: channels.pair.now)
+    channels.pair.run(for: .seconds(10))
+    channels.pair.network[.aToB].loss = 0.05
+    channels.pair.run(for: .seconds(10))
+    let start = channels.pair.now
+    for _ in 0..<40 { channels.send(.binary([UInt8](repeating: 1, count: 5_000)), on: near, from: .offerer) }
+    channels.pair.run(for: .seconds(60)) { _ in channels.messages(.answerer).count == 40 }
+    #expect(channels.pair.now - start < .milliseconds(1_500))
+  }
 }
