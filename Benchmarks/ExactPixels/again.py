@@ -8,19 +8,15 @@ are those of the data channel until then. Medians of the rounds (least–most).
 """
 
 import argparse
-import contextlib
 import sys
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from join import EXACT, coloured_page, told  # noqa: E402
+from setting import EXACT, add_options, browsing, casting, described, told  # noqa: E402
 
-from harness import link as links  # noqa: E402
-from harness.browser import chromium  # noqa: E402
-from harness.firefox import Firefox  # noqa: E402
-from harness.rtcast import Rtcast  # noqa: E402
+from harness.pictures import coloured_page  # noqa: E402
 from harness.xserver import XServer  # noqa: E402
 
 # Notes when the picture becomes exact, and when it no longer is; and the bytes that came before.
@@ -67,62 +63,53 @@ def turn(driver, paint):
         time.sleep(0.02)
 
 
+def rounds_of(browser, options, show, change):
+    """What `turn` gives for each round, after every page was seen once."""
+    rounds = []
+    for number in range(1, options.pages + 1 + options.rounds):
+        time.sleep(3)
+        if options.word:
+            change(number)
+        rounds.append(turn(browser, lambda: show(number)))
+    return rounds[options.pages:]
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--size", default="1920x1080")
-    parser.add_argument("--bitrate", default="2500k")
+    add_options(parser, rounds=5, size="1920x1080")
     parser.add_argument("--fps", default="30")
     parser.add_argument("--pages", type=int, default=2)
-    parser.add_argument("--link", action="store_true")
     parser.add_argument("--word", action="store_true")
-    parser.add_argument("--browsers", nargs="*", default=["chromium", "firefox"])
     options = parser.parse_args()
     size = tuple(map(int, options.size.split("x")))
-    pages = [coloured_page(*size, seed=seed) for seed in range(2, 2 + options.pages)]
     server = XServer(size)
     painter = server.client()
     window = painter.window()
     gc = window.create_gc()
-    stored = []
-    for page in pages:
-        stored.append(window.create_pixmap(*size, painter.screen.root_depth))
-        painter.put(stored[-1], page)
+    stored = [window.create_pixmap(*size, painter.screen.root_depth) for _ in range(options.pages)]
+    for number, pixmap in enumerate(stored):
+        painter.put(pixmap, coloured_page(*size, seed=2 + number))
 
     def show(number):
-        window.copy_area(gc, stored[number % len(pages)], 0, 0, *size, 0, 0)
+        window.copy_area(gc, stored[number % len(stored)], 0, 0, *size, 0, 0)
         painter.display.sync()
 
+    def change(number):
+        painter.put(stored[number % len(stored)], coloured_page(80, 20, seed=100 + number), 300, 400)
+
     show(0)
-    with contextlib.ExitStack() as stack:
-        stack.callback(server.stop)
-        link = stack.enter_context(links.Link()) if options.link else None
-        arguments = ["screen", "--fps", options.fps, "--bitrate", options.bitrate, "--no-cursor"]
-        with link.near if link else contextlib.nullcontext():
-            cast = Rtcast(*arguments, *(["--listen", f"{link.NEAR}:0", "--token", "s3cret"] if link else []), display=server.name)
-        stack.callback(cast.stop)
-        url = cast.url().replace("127.0.0.1", link.NEAR if link else "127.0.0.1")
-        if link:
-            link.set(rate=2.5e6, delay=0.02, queue=0.3)
-        for name in options.browsers:
-            with link.far if link else contextlib.nullcontext():
-                browser = Firefox(size=(1500, 1000)) if name == "firefox" else None
-            browser = browser or chromium(size=(1500, 1000), host=link.far if link else None)
-            try:
-                browser.get(url)
-                until_exact(browser)
-                browser.execute_script(WATCH)
-                rounds = []
-                # Each page is seen once before it counts.
-                for number in range(1, options.pages + 1 + options.rounds):
-                    time.sleep(3)
-                    if options.word:
-                        painter.put(stored[number % len(pages)], coloured_page(80, 20, seed=100 + number), 300, 400)
-                    rounds.append(turn(browser, lambda: show(number)))
-                print(name, options.size, options.bitrate, "link" if link else "loopback", f"{options.pages} pages",
-                      *(told(values) for values in zip(*rounds[options.pages:])), sep=" | ", flush=True)
-            finally:
-                browser.quit()
+    try:
+        with casting(server, options, options.fps) as (url, link):
+            for name in options.browsers:
+                with browsing(name, link) as browser:
+                    browser.get(url)
+                    until_exact(browser)
+                    browser.execute_script(WATCH)
+                    rounds = rounds_of(browser, options, show, change)
+                    print(name, options.size, options.bitrate, described(options), f"{options.pages} pages",
+                          *(told(values) for values in zip(*rounds)), sep=" | ", flush=True)
+    finally:
+        server.stop()
 
 
 if __name__ == "__main__":

@@ -16,9 +16,11 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from join import EXACT, coloured_page, told, visit  # noqa: E402
+from join import visit  # noqa: E402
+from setting import EXACT, told  # noqa: E402
 
 from harness.browser import Viewer, chromium  # noqa: E402
+from harness.pictures import coloured_page  # noqa: E402
 from harness.rtcast import Rtcast  # noqa: E402
 from harness.xserver import XServer  # noqa: E402
 
