@@ -218,7 +218,7 @@ let package = Package(
     plain(
       "rtcast-cli",
       """
-      CPaths CQREncode CRTCastRun RTCPrimitives RTCMedia RTCAudio RTCCapture RTCCaptureCamera RTCCaptureFile
+      CPaths CQREncode CRTCastRun RTCPrimitives RTCMedia RTCAudio RTCCapture RTCCaptureCamera RTCCaptureFile RTCICE
       RTCCapturePlugin RTCCapturePortal RTCCaptureWayland RTCCaptureX11 RTCCodecFFmpeg RTCDTLS RTCEngine RTCIsolation
       RTCNet RTCPeer RTCSCTP RTCSignaling RTCSignalingNIO RTCWindow RTCast ArgumentParser Logging
       """),

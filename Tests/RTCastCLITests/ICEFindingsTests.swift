@@ -115,4 +115,17 @@ import rtcast_cli
     findings.isPortFixed = true
     #expect(findings.firewallCheck.advice == nil && findings.firewallCheck.finding.contains("48000"))
   }
+
+  @Test func `a port that is not reached from outside is no failure, and the advice knows of NATs`() {
+    var finding = OutsideFinding(
+      hub: "hub.example", port: 5_000, address: "203.0.113.5", isUDPOpen: false, isTCPOpen: true)
+    let own = [IPAddress("192.0.2.7")!]
+    let checks = finding.checks(ownAddresses: own)
+    #expect(checks.map(\.name) == ["UDP 5000", "TCP 5000"] && checks.map(\.verdict) == [.lacks, .works])
+    #expect(checks[0].advice?.contains("--map-port") == true && checks[1].advice == nil)
+    finding.address = "192.0.2.7"
+    #expect(finding.checks(ownAddresses: own)[0].advice?.hasPrefix("Let UDP port 5000 in") == true)
+    finding.address = "10.0.0.7"
+    #expect(finding.checks(ownAddresses: own)[1].finding.hasSuffix("the hub is in the same private network"))
+  }
 }

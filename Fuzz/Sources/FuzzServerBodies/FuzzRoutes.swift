@@ -46,6 +46,7 @@ private func check(_ action: RequestRouter.Action, isAllowed: Bool) {
   case .hub(_, let query): precondition(query.count <= 33)
   case .health(let detail): precondition(!detail || isAllowed)
   case .peerNames(let key): precondition(!key.isEmpty)
+  case .reach(let request): precondition(isAllowed && request.udp != 0 && request.tcp != 0)
   case .freeName: break
   }
 }

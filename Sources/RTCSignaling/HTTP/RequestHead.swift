@@ -113,6 +113,7 @@ package struct RequestHead: Sendable, Equatable {
     case .hub(.skyRTC): "/skyrtc"
     case .freeName: "/…/id"
     case .peerNames: "/…/peers"
+    case .reach: "/reach"
     case .endpoint(let endpoint, let stream): endpoint.path + (stream.map { "/" + $0.foreignText() } ?? "")
     case .session(let endpoint, _): endpoint.sessionPrefix + "…"
     case nil: "/…"

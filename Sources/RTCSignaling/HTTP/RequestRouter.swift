@@ -38,6 +38,8 @@ package struct RequestRouter: Sendable {
     case freeName
     /// The names at the hub, for clients with the hub's token.
     case peerNames(key: String)
+    /// Something is to be sent to the client's own address.
+    case reach(ReachRequest)
     /// Go over to WebSocket and the hub.
     case hub(HubDialect, query: [String: String])
 
@@ -46,7 +48,7 @@ package struct RequestRouter: Sendable {
       switch self {
       case .open, .patch, .accept, .pick(.choice, _): true
       case .reply, .page, .viewer, .health, .find, .servers, .close, .snapshot, .wall, .streams, .picture, .pick,
-        .metrics, .freeName, .peerNames, .hub:
+        .metrics, .freeName, .peerNames, .reach, .hub:
         false
       }
     }
@@ -213,6 +215,7 @@ package struct RequestRouter: Sendable {
     case .metrics: return .metrics
     case .freeName: return .freeName
     case .peerNames(let key): return .peerNames(key: key)
+    case .reach: return ReachRequest(query: head.query).map { .reach($0) } ?? .reply(.malformedReach)
     case .hub(let dialect):
       guard head.upgrade?.lowercased() == "websocket" else {
         return .reply(
@@ -312,7 +315,7 @@ package struct RequestRouter: Sendable {
       if isAdmitted, head.requestedMethod == nil { return .servers(endpoint, reply) }
     case .session: reply.add("Accept-Patch", Self.fragmentType)
     case .page, .viewer, .health, .snapshot, .wall, .streams, .streamPicture, .pick, .metrics, .freeName, .peerNames,
-      .hub:
+      .reach, .hub:
       break
     }
     return .reply(reply)

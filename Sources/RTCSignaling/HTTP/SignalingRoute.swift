@@ -50,6 +50,8 @@ package enum SignalingRoute: Sendable, Equatable {
   case streamPicture(String)
   /// The page on which a caster picks a source, and its parts.
   case pick(PickResource)
+  /// `/reach`: the hub sends something to the client's own address.
+  case reach
   /// `/metrics`, in Prometheus' format.
   case metrics
 
@@ -64,6 +66,7 @@ package enum SignalingRoute: Sendable, Equatable {
     case "/snapshot.webp": self = .snapshot
     case "/wall": self = .wall
     case "/streams": self = .streams
+    case "/reach": self = .reach
     case "/hub", "/hub/": self = .hub(.native)
     case "/peerjs", "/peerjs/": self = .hub(.peerJS)
     case "/skyrtc", "/skyrtc/": self = .hub(.skyRTC)
@@ -126,6 +129,7 @@ package enum SignalingRoute: Sendable, Equatable {
       ["GET", "HEAD", "OPTIONS"]
     case .pick(let resource): resource.methods
     case .hub: ["GET", "OPTIONS"]
+    case .reach: ["POST", "OPTIONS"]
     // GET and HEAD are answered without content (RFC 9725 §4.1).
     case .endpoint: ["POST", "GET", "HEAD", "OPTIONS"]
     case .session: ["PATCH", "DELETE", "GET", "HEAD", "OPTIONS"]
@@ -142,12 +146,13 @@ package enum SignalingRoute: Sendable, Equatable {
     // No link gives it: see `RequestRouter`.
     case .pick: .publish
     case .metrics: .metrics
+    case .reach: .call
     }
   }
 
   var needsHub: Bool {
     switch self {
-    case .hub, .freeName, .peerNames: true
+    case .hub, .freeName, .peerNames, .reach: true
     case .page, .viewer, .health, .metrics, .snapshot, .wall, .streams, .streamPicture, .pick, .endpoint, .session:
       false
     }

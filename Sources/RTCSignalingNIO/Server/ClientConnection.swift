@@ -10,7 +10,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
-  private struct Exchange {
+  struct Exchange {
     /// For the log.
     var name: String
     var action: RequestRouter.Action
@@ -35,8 +35,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     case closed
   }
 
-  private let registry: ConnectionRegistry
-  private var context: ChannelHandlerContext?
+  let registry: ConnectionRegistry
+  private(set) var context: ChannelHandlerContext?
   private var phase = Phase.idle
   private var body = ByteBuffer()
   private var timer: Scheduled<Void>?
@@ -44,7 +44,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
   /// The client's address in the PROXY protocol.
   private var told: String?
   /// The address of the client of the present request.
-  private var remote = ""
+  private(set) var remote = ""
   /// The client's own address if `remote` is that of a proxy on this machine; nil: unknown.
   private var place: IPAddress?
   /// A request was answered.
@@ -199,6 +199,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     case .peerNames(let key):
       answer(
         .peerNames(registry.hub?.peerNames(showing: key, from: remote)), exchange)
+    case .reach(let request): reach(request, exchange)
     case .hub:
       // Only the first request of a connection can change its protocol, and not with a malformed key or version.
       answer(
@@ -238,7 +239,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
   // MARK: The cast's part
 
-  private enum Outcome: Sendable {
+  enum Outcome: Sendable {
     case reply(HTTPReply)
     case opened(WHEPAnswer, Opening, [ICEServer])
     /// The offer was refused, and its grant is not used.
@@ -246,7 +247,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   /// An offer, and by what right it came.
-  private struct Opening: Sendable {
+  struct Opening: Sendable {
     var endpoint: SignalingEndpoint
     var stream: String?
     var offer: String
@@ -294,7 +295,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     }
   }
 
-  private func ask(
+  func ask(
     _ exchange: Exchange, isOffer: Bool = false, _ question: @escaping @Sendable () async -> Outcome
   ) {
     guard let loop = context?.eventLoop else { return }
@@ -356,53 +357,11 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     Task { await sessions.close(id: answer.id) }
   }
 
-  // MARK: Still pictures
-
-  /// A link for one stream lists this stream alone.
-  private func list(_ request: RequestRouter.StillRequest, _ exchange: Exchange) {
-    let sessions = registry.sessions
-    let only = request.grant.link?.stream
-    ask(exchange) {
-      let streams = await sessions.listing().filter { only == nil || $0.name == only }
-      return .reply(.listing(streams, known: request.known))
-    }
-  }
-
-  /// As with a snapshot, the first picture is one use of a link with limited uses.
-  private func show(_ stream: String, width: Int, _ request: RequestRouter.StillRequest, _ exchange: Exchange) {
-    do throws(AccessRefusal) { try registry.gate.use(request.grant, client: request.client, now: .now) } catch {
-      registry.audit(AuditEvent(error, right: .watch, by: request.grant.credential, from: remote, name: stream))
-      return answer(.refusal(error), exchange)
-    }
-    registry.auditPicture(of: stream, by: request.grant, from: remote)
-    let sessions = registry.sessions
-    ask(exchange) {
-      let picture = await sessions.picture(of: stream, width: width)
-      return .reply(.still(picture, known: request.known, lack: "There is no picture of this stream now."))
-    }
-  }
-
-  private func pick(_ resource: PickResource, known: [String], text: String?, _ exchange: Exchange) {
-    guard let picker = registry.picker else { return answer(.noAnswer, exchange) }
-    switch resource {
-    case .state: ask(exchange) { .reply(.json(await picker.state(), known: known)) }
-    case .picture(let id):
-      ask(exchange) {
-        .reply(.still(await picker.thumbnail(of: id), known: known, lack: "This source is not shown now."))
-      }
-    case .choice:
-      guard let text, PickResource.isIdentifier(text) else {
-        return answer(HTTPReply(status: 400, sentence: "The body must be the identifier of a source."), exchange)
-      }
-      ask(exchange) { .reply(.picked(refusal: await picker.pick(text))) }
-    }
-  }
-
   // MARK: The answer
 
   private enum Ending { case keep, close, linger }
 
-  private func answer(_ reply: HTTPReply, _ exchange: Exchange) {
+  func answer(_ reply: HTTPReply, _ exchange: Exchange) {
     let ending = exchange.keepsAlive && registry.isOpen ? Ending.keep : .close
     hasAnswered = true
     registry.logger.debug("\(exchange.name): \(reply.status)")

@@ -34,6 +34,7 @@ final class ConnectionRegistry {
   private var connections = ConnectionTable<ClientConnection>()
   private var crowdWarning = RepeatedWarning()
   private let auditLog: @Sendable (AuditEvent) -> Void
+  private var reachLimiter = ReachLimiter()
   private var wrongTokenWarning = RepeatedWarning()
   /// When a picture of a stream that was sent was last recorded, by stream and client.
   private var recordedPictures: [RecordedPicture: Timestamp] = [:]
@@ -320,6 +321,11 @@ final class ConnectionRegistry {
     if isOffer { waitingOffers -= 1 }
     settle()
   }
+
+  /// Whether a client's ports may be tried now; `endReach` follows if so.
+  func beginReach(_ network: ClientNetwork) -> Bool { reachLimiter.begin(network, now: DeadlineTimer.now) }
+
+  func endReach() { reachLimiter.end() }
 
   // MARK: Shutdown
 

@@ -13,7 +13,8 @@ struct DoctorCommand: AsyncParsableCommand {
 
       With --ice, it checks instead how peers can reach this machine: its addresses; each STUN and TURN server of \
       --ice-server, of --preset, of the environment, and of the hub or service at URL; the kind of NAT; a connection by \
-      each way. ✗ marks a server or a way that does not work.
+      each way. ✗ marks a server or a way that does not work. With --from, a hub elsewhere tries to reach this machine \
+      at the port of --udp-port, or at any free one, by UDP and by TCP.
 
       Examples:
         rtcast doctor
@@ -21,6 +22,7 @@ struct DoctorCommand: AsyncParsableCommand {
         rtcast doctor --json
         rtcast doctor --ice --ice-server stun:stun.example --ice-server turn:turn.example,me,secret
         rtcast doctor --ice wss://hub.example --token-file ~/.rtcast-token
+        rtcast doctor --ice --from https://hub.example --udp-port 5000
       """)
 
   @Option(help: ArgumentHelp("X display. (default: $DISPLAY)", valueName: "name"))
@@ -32,6 +34,12 @@ struct DoctorCommand: AsyncParsableCommand {
       "Check ways through NATs and firewalls. With a hub (wss://HOST), or a WHIP or WHEP service "
         + "(https://HOST/PATH), also check the servers that it names.", valueName: "url"))
   var ice: String? = nil
+
+  @Option(
+    help: ArgumentHelp(
+      "Hub (https://HOST) that tries from outside whether a port of this machine is reached, with --ice.",
+      valueName: "url"))
+  var from: String?
 
   @Option(
     name: .customLong("preset"),
@@ -52,8 +60,8 @@ struct DoctorCommand: AsyncParsableCommand {
   @OptionGroup var sandbox: SandboxOptions
 
   func validate() throws {
-    if ice == nil, network.isGiven || presetOption != nil {
-      throw ValidationError("--preset and the network options need --ice: `rtcast doctor --ice`.")
+    if ice == nil, network.isGiven || presetOption != nil || from != nil {
+      throw ValidationError("--from, --preset and the network options need --ice: `rtcast doctor --ice`.")
     }
   }
 
@@ -85,7 +93,16 @@ struct DoctorCommand: AsyncParsableCommand {
         let secret = try token.secret(link: fragment.token, preset: preset?.token)
         options.iceServers += try await AdvertisedServers.ask(address, token: secret?.text)
       }
-      let works = try await ICEDoctor(options: options, isJSON: json).run()
+      var doctor = ICEDoctor(options: options, isJSON: json)
+      if let from {
+        let port = options.port != 0 ? options.port : options.portRange?.lowerBound ?? 0
+        let (address, fragment) = LinkFragment.split(from)
+        let secret = try token.secret(link: fragment.token, preset: preset?.token)?.text
+        if !json, Terminal.isInteractive { Terminal.showLive("Asking the hub …") }
+        doctor.outside = try await OutsideCheck(address, token: secret, port: port).run()
+        Terminal.showLive("")
+      }
+      let works = try await doctor.run()
       if !works { throw CastFailure(.unavailable, "Something above does not work; see the lines marked ✗.") }
     } catch {
       Terminal.complain(error.sentence)

@@ -9,6 +9,8 @@ struct ICEDoctor {
   /// The media plane as a cast or call would have it.
   let options: PeerLoop.Options
   let isJSON: Bool
+  /// What a hub elsewhere has found; nil: none was asked.
+  var outside: OutsideFinding?
 
   /// For all servers to answer.
   private static let patience = 12
@@ -30,6 +32,10 @@ struct ICEDoctor {
     if !findings.servers.isEmpty { checks += show("STUN and TURN servers", findings.serverChecks) }
     checks += show("Candidates", findings.candidateChecks)
     checks += show("Network", [findings.mappingCheck, findings.firewallCheck])
+    if let outside {
+      let own = findings.addresses.filter(\.isOffered).map(\.ip)
+      checks += show("From outside, by \(outside.hub)", outside.checks(ownAddresses: own))
+    }
     checks += show("Connections between two ends on this machine", await connections(findings))
     return !checks.contains { $0.verdict == .fails }
   }

@@ -1,0 +1,64 @@
+import NIOCore
+import RTCPrimitives
+import RTCSignaling
+
+/// Requests that are neither for pages nor for sessions.
+extension ClientConnection {
+  // MARK: Still pictures
+
+  /// A link for one stream lists this stream alone.
+  func list(_ request: RequestRouter.StillRequest, _ exchange: Exchange) {
+    let sessions = registry.sessions
+    let only = request.grant.link?.stream
+    ask(exchange) {
+      let streams = await sessions.listing().filter { only == nil || $0.name == only }
+      return .reply(.listing(streams, known: request.known))
+    }
+  }
+
+  /// As with a snapshot, the first picture is one use of a link with limited uses.
+  func show(_ stream: String, width: Int, _ request: RequestRouter.StillRequest, _ exchange: Exchange) {
+    do throws(AccessRefusal) { try registry.gate.use(request.grant, client: request.client, now: .now) } catch {
+      registry.audit(AuditEvent(error, right: .watch, by: request.grant.credential, from: remote, name: stream))
+      return answer(.refusal(error), exchange)
+    }
+    registry.auditPicture(of: stream, by: request.grant, from: remote)
+    let sessions = registry.sessions
+    ask(exchange) {
+      let picture = await sessions.picture(of: stream, width: width)
+      return .reply(.still(picture, known: request.known, lack: "There is no picture of this stream now."))
+    }
+  }
+
+  func pick(_ resource: PickResource, known: [String], text: String?, _ exchange: Exchange) {
+    guard let picker = registry.picker else { return answer(.noAnswer, exchange) }
+    switch resource {
+    case .state: ask(exchange) { .reply(.json(await picker.state(), known: known)) }
+    case .picture(let id):
+      ask(exchange) {
+        .reply(.still(await picker.thumbnail(of: id), known: known, lack: "This source is not shown now."))
+      }
+    case .choice:
+      guard let text, PickResource.isIdentifier(text) else {
+        return answer(HTTPReply(status: 400, sentence: "The body must be the identifier of a source."), exchange)
+      }
+      ask(exchange) { .reply(.picked(refusal: await picker.pick(text))) }
+    }
+  }
+
+  // MARK: The way from outside
+
+  /// Something is sent to the client's own address: `ReachProbe`.
+  func reach(_ request: ReachRequest, _ exchange: Exchange) {
+    guard let address = IPAddress(remote.prefix { $0 != "%" }), let loop = context?.eventLoop else {
+      return answer(.unknownClient, exchange)
+    }
+    guard registry.beginReach(ClientNetwork(address)) else { return answer(.reachedTooOften, exchange) }
+    let registry = NIOLoopBound(registry, eventLoop: loop)
+    ask(exchange) {
+      let reply = await ReachProbe(address: address.unmapped, request: request, eventLoop: loop).run()
+      loop.execute { registry.value.endReach() }
+      return .reply(.reached(reply))
+    }
+  }
+}
