@@ -1,3 +1,4 @@
+import RTCPrimitives
 import RTCWire
 
 /// Passwords of time-limited users (draft-uberti-behave-turn-rest-00): the HMAC-SHA1 of the user name with the shared secret, in
@@ -6,7 +7,7 @@ package enum TURNPassword {
   /// The password of a user name.
   package static func timeLimited(username: Span<UInt8>, secret: Span<UInt8>) -> [UInt8] {
     let digest = STUNIntegrityKey(secret).authenticate(username)
-    return base64(digest.span)
+    return Array(Base64URL.padded([UInt8](copying: digest.span)).utf8)
   }
 
   /// The end of a user name in seconds since 1970; nil when there is none in it.
@@ -19,18 +20,5 @@ package enum TURNPassword {
       seconds = seconds * 10 + Int64(byte - UInt8(ascii: "0"))
     }
     return username.isEmpty ? nil : seconds
-  }
-
-  /// RFC 4648 §4.
-  private static func base64(_ bytes: Span<UInt8>) -> [UInt8] {
-    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    var text: [UInt8] = []
-    for start in stride(from: 0, to: bytes.count, by: 3) {
-      let count = min(3, bytes.count - start)
-      var bits = 0
-      for place in 0..<3 { bits = bits << 8 | (place < count ? Int(bytes[start + place]) : 0) }
-      for place in 0..<4 { text.append(place <= count ? letters[bits >> (18 - 6 * place) & 63] : UInt8(ascii: "=")) }
-    }
-    return text
   }
 }

@@ -4,7 +4,7 @@ import socket
 
 from harness.reach import HUB_PORT
 from test_doctor_ice import doctor, one
-from test_reasons import OUTSIDE, PORT, forward_udp
+from test_reasons import PORT
 
 
 def tried(bed, host, *arguments, url=None):

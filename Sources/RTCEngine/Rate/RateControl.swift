@@ -51,7 +51,7 @@ package struct RateControl {
     return max(minimum, BitRate(bitsPerSecond: rest - needed.bitsPerSecond))
   }
 
-  /// What data channels may take: the target without audio, video and repair. Zero while nothing recent is known of the
+  /// The rate that data channels may take: the target without audio, video and repair. Zero while nothing recent is known of the
   /// path.
   package func dataTarget(_ now: Timestamp) -> BitRate {
     guard hasFeedback(now) else { return .zero }

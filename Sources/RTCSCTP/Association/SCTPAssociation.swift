@@ -97,7 +97,7 @@ struct SCTPAssociation: ~Copyable {
   var lastHeard = Timestamp.zero
   /// When the HEARTBEAT left that has not been answered.
   var heartbeatSentAt: Timestamp?
-  /// What the path carries by a rate control outside of SCTP; zero: unknown.
+  /// The rate of the path by a rate control outside of SCTP; zero: unknown.
   var pathRate = BitRate.zero
   var burstLeft = 0
   var burstRefilledAt = Timestamp.zero

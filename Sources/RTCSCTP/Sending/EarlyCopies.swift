@@ -32,7 +32,7 @@ struct EarlyCopies {
 
   /// The share of lost packets, 0…1, as others have measured it.
   private var loss = 0.0
-  /// What copies may take.
+  /// The rate that copies may take.
   private var rate = BitRate.zero
   private var credit = 0
   private var updated = Timestamp.zero

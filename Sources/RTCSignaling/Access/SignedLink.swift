@@ -1,4 +1,5 @@
 import RTCDTLS
+import RTCPrimitives
 
 /// A link's permission, signed by the server's owner with the server's secret. Any holder of the secret can verify it;
 /// nothing is stored until it is used.

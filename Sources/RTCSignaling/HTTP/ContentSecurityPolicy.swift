@@ -1,3 +1,5 @@
+import RTCPrimitives
+
 /// The policy of a page (W3C CSP Level 3): it may run its own scripts and styles, by their hashes; connect to its own
 /// origin; not create HTML or code from text (Trusted Types); and be framed only by the named sites.
 package struct ContentSecurityPolicy: Sendable, Equatable {

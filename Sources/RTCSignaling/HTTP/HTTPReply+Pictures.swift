@@ -1,4 +1,5 @@
 import RTCDTLS
+import RTCPrimitives
 
 // Replies to pages that show many still pictures. Each has an entity tag, so that asking again for an unchanged picture
 // costs a header.

@@ -1,3 +1,5 @@
+import RTCPrimitives
+
 /// The resources of the page on which a caster picks a source.
 package enum PickResource: Sendable, Equatable {
   /// `/pick/state`.

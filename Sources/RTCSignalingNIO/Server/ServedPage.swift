@@ -1,4 +1,5 @@
 import RTCDTLS
+import RTCPrimitives
 import RTCSignaling
 
 /// A page with its security policy. Lives on the server's event loop.

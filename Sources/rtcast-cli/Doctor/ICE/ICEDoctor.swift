@@ -9,7 +9,7 @@ struct ICEDoctor {
   /// The media plane as a cast or call would have it.
   let options: PeerLoop.Options
   let isJSON: Bool
-  /// What a hub elsewhere has found; nil: none was asked.
+  /// The finding of a hub elsewhere; nil: none was asked.
   var outside: OutsideFinding?
 
   /// For all servers to answer.

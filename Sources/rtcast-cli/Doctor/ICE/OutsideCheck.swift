@@ -9,7 +9,7 @@ struct OutsideCheck {
   private let token: String?
   private let port: UInt16
 
-  /// What is under way arrives within this time after the hub's answer.
+  /// Datagrams that are under way arrive within this time after the hub's answer.
   private static let patience = Duration.seconds(1)
 
   /// - Parameter port: the port to try, by UDP and by TCP; 0 for any that is free.

@@ -14,13 +14,13 @@ package enum Base64URL {
   }
 
   /// The usual alphabet with its padding (RFC 4648 §4).
-  static func padded(_ bytes: [UInt8]) -> String {
+  package static func padded(_ bytes: [UInt8]) -> String {
     let text = encode(bytes).map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
     return String(text) + String(repeating: "=", count: (4 - text.count % 4) % 4)
   }
 
   /// Nil for characters of another alphabet and for lengths that nothing encodes to.
-  static func decode(_ text: some StringProtocol) -> [UInt8]? {
+  package static func decode(_ text: some StringProtocol) -> [UInt8]? {
     guard text.utf8.count % 4 != 1 else { return nil }
     var bytes: [UInt8] = []
     var (bits, count) = (0, 0)
@@ -37,7 +37,7 @@ package enum Base64URL {
   }
 
   /// Whether a byte belongs to the alphabet.
-  static func isLetter(_ byte: UInt8) -> Bool { value(byte) != nil }
+  package static func isLetter(_ byte: UInt8) -> Bool { value(byte) != nil }
 
   private static func value(_ letter: UInt8) -> Int? {
     switch letter {
