@@ -1,18 +1,18 @@
-import NIOCore
-import RTCPrimitives
+package import NIOCore
+package import RTCPrimitives
 
 /// Wakes a machine at the deadline it named last, on its event loop and at the loop's own time.
-final class DeadlineTimer {
+package final class DeadlineTimer {
   private let eventLoop: any EventLoop
   private var pending: (due: Timestamp, task: Scheduled<Void>)?
 
-  init(eventLoop: any EventLoop) { self.eventLoop = eventLoop }
+  package init(eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
-  static var now: Timestamp { Timestamp(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds)) }
+  package static var now: Timestamp { Timestamp(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds)) }
 
   /// Calls `wake` at `due`, or earlier: at a deadline that was named before and has been put off since.
   /// - Parameter due: nil: never.
-  func set(_ due: Timestamp?, _ wake: @escaping () -> Void) {
+  package func set(_ due: Timestamp?, _ wake: @escaping () -> Void) {
     guard let due else {
       pending?.task.cancel()
       pending = nil

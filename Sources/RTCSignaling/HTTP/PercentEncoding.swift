@@ -1,7 +1,7 @@
 /// Percent-encoding of URL parts (RFC 3986 §2.1).
-enum PercentEncoding {
+package enum PercentEncoding {
   /// Encodes everything but unreserved characters.
-  static func encode(_ text: String) -> String {
+  package static func encode(_ text: String) -> String {
     var out: [UInt8] = []
     for byte in text.utf8 {
       switch byte {
@@ -13,7 +13,7 @@ enum PercentEncoding {
   }
 
   /// Nil for a broken escape or for bytes that are not UTF-8.
-  static func decode(_ text: some StringProtocol) -> String? {
+  package static func decode(_ text: some StringProtocol) -> String? {
     var out: [UInt8] = []
     var rest = Array(text.utf8)[...]
     while let byte = rest.popFirst() {

@@ -93,15 +93,16 @@ extension Hub {
   }
 
   private mutating func say(_ signal: CallSignal, from sender: String, to name: String) {
-    guard case .present(let id) = peers[name]?.link else { return }
     let relay = HubRelay(to: name, call: nil, body: .call(signal, json: signal.json), original: .native)
+    if remotes[name] != nil { return pass(relay, from: sender) }
+    guard case .present(let id) = peers[name]?.link else { return }
     send(.relayed(from: sender, to: name, relay), to: id)
   }
 
   // MARK: - Calls that are going on
 
   private func sharedRoom(_ key: BridgeKey) -> String? {
-    guard let rooms = peers[key.foreigner]?.rooms, let others = peers[key.native]?.rooms else { return nil }
+    guard let rooms = self.rooms(of: key.foreigner), let others = self.rooms(of: key.native) else { return nil }
     return rooms.first { others.contains($0) }
   }
 
@@ -112,7 +113,7 @@ extension Hub {
 
   /// False when there are more than the hub keeps.
   @discardableResult
-  private mutating func note(_ call: String, _ key: BridgeKey) -> Bool {
+  mutating func note(_ call: String, _ key: BridgeKey) -> Bool {
     var calls = bridges[key] ?? []
     if calls.contains(call) { return true }
     guard !calls.isEmpty || bridges.count < configuration.limits.bridges else { return false }

@@ -27,10 +27,11 @@ extension Hub {
   /// Claims `subject`.
   /// - Returns: the number of the claim, and the answer; nil: it comes later.
   mutating func claim(
-    _ subject: PresenceClaim.Subject, link: SignedLink? = nil, client: String? = nil
+    _ subject: PresenceClaim.Subject, _ describe: (inout PresenceClaim) -> Void = { _ in }
   ) -> (id: PresenceClaim.ID, answer: PresenceAnswer?) {
     claimCount += 1
-    let claim = PresenceClaim(id: .init(rawValue: claimCount), subject: subject, link: link, client: client)
+    var claim = PresenceClaim(id: .init(rawValue: claimCount), subject: subject)
+    describe(&claim)
     return (claim.id, presence.claim(claim))
   }
 
@@ -66,7 +67,7 @@ extension Hub {
       }
     }
     guard let fault else {
-      complete(registration, id, connection, now)
+      complete(registration, id, connection, answer, now)
       for request in registration.waiting {
         do throws(HubFault) { try perform(request, id, now) } catch { blame(id, error, now) }
       }
@@ -133,18 +134,20 @@ extension HubFault {
   /// The fault of a client whose name was not granted; nil if it was.
   init?(_ answer: PresenceAnswer, name: String) {
     switch answer {
-    case .granted: return nil
+    case .granted, .moved: return nil
     case .taken: self = .takenName(name)
     case .usedUp: self = .notAdmitted(.usedUp)
     case .full: self = .tooManyPeers
+    case .unavailable: self = .clusterUnavailable
     }
   }
 
   /// The fault of a peer whose place in a room was not granted; nil if it was.
   init?(_ answer: PresenceAnswer, room: String) {
     switch answer {
-    case .granted: return nil
+    case .granted, .moved: return nil
     case .taken, .usedUp, .full: self = .roomFull(room)
+    case .unavailable: self = .clusterUnavailable
     }
   }
 }

@@ -4,6 +4,7 @@ extension Hub {
   mutating func deliver(
     _ relay: HubRelay, from sender: String, _ id: HubConnectionID, _ now: Timestamp
   ) throws(HubFault) {
+    if let remote = remotes[relay.to] { return try deliver(relay, from: sender, to: remote, now) }
     switch peers[relay.to]?.link {
     case .present(let target):
       guard hand(relay, from: sender, to: target) else { throw .incompatible(relay.to) }
@@ -21,7 +22,7 @@ extension Hub {
     }
   }
 
-  private mutating func hold(_ message: Held) throws(HubFault) {
+  mutating func hold(_ message: Held) throws(HubFault) {
     let limits = configuration.limits
     let name = message.relay.to
     guard held[name]?.count ?? 0 < limits.heldPerPeer, figures.heldMessages < limits.heldMessages,

@@ -26,7 +26,12 @@ extension Hub {
       throw .tooManyRegistrations
     }
     let isCounted = try use(grant, name, client: secret, connection, now)
-    let claim = claim(.name(name), link: grant.link, client: secret)
+    // Clients of SkyRTC can be called by those in their room alone.
+    let isListed = isListed && connection.dialect != .skyRTC
+    let claim = claim(.name(name)) {
+      ($0.link, $0.client, $0.secret) = (grant.link, secret, secret ?? connection.opening.secret)
+      ($0.dialect, $0.isListed) = (connection.dialect, isListed)
+    }
     let registration = Registration(
       claim: claim.id, name: name, secret: secret ?? connection.opening.secret, client: secret, isListed: isListed,
       isReturning: isReturning, grant: grant, isCounted: isCounted)
@@ -40,24 +45,30 @@ extension Hub {
       refuse(registration, connection, fault, now)
       throw fault
     }
-    complete(registration, id, connection, now)
+    complete(registration, id, connection, answer, now)
   }
 
   /// The connection has its name.
   mutating func complete(
-    _ registration: Registration, _ id: HubConnectionID, _ connection: Connection, _ now: Timestamp
+    _ registration: Registration, _ id: HubConnectionID, _ connection: Connection, _ answer: PresenceAnswer,
+    _ now: Timestamp
   ) {
     let name = registration.name
     noteAdmission(registration.grant, name, connection)
-    // Clients of SkyRTC can be called by those in their room alone.
+    let known = remotes.removeValue(forKey: name)
     peers[name] = Peer(
       link: .present(id), dialect: connection.dialect, secret: Array(registration.secret.utf8),
-      isListed: registration.isListed && connection.dialect != .skyRTC, grant: registration.grant.link)
+      isListed: registration.isListed, grant: registration.grant.link)
+    var hasMoved = false
+    if case .moved(let rooms) = answer {
+      hasMoved = true
+      adopt(rooms, of: name, known)
+    }
     figures.registrations += 1
     actions.append(.announce(.registered(name, connection.dialect)))
     if registration.isReturning { noteReturn(now) }
-    settle(name, id, secret: registration.secret, isResumed: false, now)
-    if peers[name]?.isListed == true { tellFollowers(.arrived(name), but: id) }
+    settle(name, id, secret: registration.secret, isResumed: hasMoved, now)
+    if peers[name]?.isListed == true, known?.isListed != true { tellFollowers(.arrived(name), but: id) }
   }
 
   /// A client that claims a name again, on another connection, takes the place of the first. Others find the name taken.
@@ -183,6 +194,7 @@ extension Hub {
 
   /// Notifies a connected peer of the result of an earlier request.
   mutating func tell(_ name: String, _ fault: HubFault) {
+    if remotes[name] != nil { return tellRemote(name, fault) }
     guard case .present(let id) = peers[name]?.link else { return }
     figures.faults[fault.code, default: 0] += 1
     send(.fault(fault, to: name), to: id)

@@ -20,7 +20,13 @@ extension Hub {
   /// - Parameter address: the client's IP address.
   package func peerNames(showing token: String, from address: String, now: AccessTime) -> [String]? {
     guard (try? gate.evaluate(token, for: .call, from: address, now: now)) != nil else { return nil }
-    return peers.lazy.filter { $0.value.isListed }.map(\.key).sorted()
+    return allListedNames()
+  }
+
+  /// The names that others see at this hub and at others, sorted.
+  func allListedNames() -> [String] {
+    let own = peers.lazy.filter { $0.value.isListed }.map(\.key)
+    return remotes.isEmpty ? own.sorted() : (own + remotes.values.lazy.filter(\.isListed).map(\.name)).sorted()
   }
 
   mutating func tellFollowers(_ notice: HubNotice, but id: HubConnectionID?) {

@@ -63,7 +63,7 @@ extension Hub {
   }
 
   /// Absent members get the list when they return.
-  private mutating func announce(_ notice: HubNotice, to names: [String]) {
+  mutating func announce(_ notice: HubNotice, to names: [String]) {
     for name in names {
       if case .present(let id) = peers[name]?.link { send(notice, to: id) }
     }

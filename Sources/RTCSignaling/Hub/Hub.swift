@@ -46,7 +46,7 @@ package struct Hub: Sendable {
     let dialect: HubDialect
     let secret: [UInt8]
     /// Whether the name is in lists.
-    let isListed: Bool
+    var isListed: Bool
     /// The link by which the owner was admitted.
     var grant: SignedLink?
     /// In the order they were entered.
@@ -79,6 +79,12 @@ package struct Hub: Sendable {
   }
   /// The listed names, sorted, once requested; and the number of names then.
   private(set) var listedPeers: (names: [String]?, of: Int) = (nil, 0)
+  /// Peers of other hubs, by name.
+  var remotes: [String: RemotePeer] = [:] {
+    didSet { listedPeers = (nil, peers.count) }
+  }
+  /// Whether this hub reaches the others; true without others.
+  var isConnected = true
   /// Members in the order they came; no room is empty.
   var rooms: [String: [String]] = [:]
   /// Connections that are notified of arriving and leaving peers.
@@ -132,6 +138,8 @@ package struct Hub: Sendable {
     counters.peers = peers.count
     counters.rooms = rooms.count
     counters.bridges = bridges.count
+    counters.remotePeers = remotes.count
+    counters.isDegraded = !isConnected
     return counters
   }
 
@@ -153,7 +161,7 @@ package struct Hub: Sendable {
       }
     case .closed(let id, let parting): forget(id, parting, now)
     case .revoked(let link): endAll(of: link, because: .revoked, now)
-    case .answered(let claim, let answer): take(answer, to: claim, now)
+    case .presence(let event): take(event, now)
     case .deadline: break
     case .shutdown: shutDown(now)
     }
@@ -312,6 +320,7 @@ package struct Hub: Sendable {
   }
 
   private mutating func shutDown(_ now: Timestamp) {
+    presence.stop()
     for id in connections.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
       guard let connection = connections.removeValue(forKey: id) else { continue }
       if case .claiming(let registration) = connection.stage { withdraw(registration, now) }
@@ -328,6 +337,7 @@ package struct Hub: Sendable {
     }
     queuedBytes = 0
     peers = [:]
+    remotes = [:]
     followers = []
     rooms = [:]
     held = [:]
@@ -375,7 +385,7 @@ package struct Hub: Sendable {
   /// The names that others see, in their order.
   mutating func listedNames() -> [String] {
     if let names = listedPeers.names { return names }
-    let names = peers.lazy.filter { $0.value.isListed }.map(\.key).sorted()
+    let names = allListedNames()
     listedPeers.names = names
     return names
   }

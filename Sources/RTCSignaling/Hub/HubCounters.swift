@@ -4,6 +4,10 @@ public struct HubCounters: Sendable, Equatable {
   public var connections = 0
   /// Names now, those whose connection broke included.
   public var peers = 0
+  /// Names at other hubs.
+  public var remotePeers = 0
+  /// Whether the hub does not reach the others.
+  public var isDegraded = false
   /// The peers whose connection broke and that may return.
   public var absentPeers = 0
   /// Rooms with members.
@@ -40,6 +44,8 @@ public struct HubCounters: Sendable, Equatable {
     figure("rtcast_hub_connections", "gauge", "Open connections to the hub.", "\(connections)")
     figure("rtcast_hub_peers", "gauge", "Names taken.", "\(peers)")
     figure("rtcast_hub_absent_peers", "gauge", "Names kept for an owner whose connection broke.", "\(absentPeers)")
+    figure("rtcast_hub_remote_peers", "gauge", "Names at other hubs of the cluster.", "\(remotePeers)")
+    figure("rtcast_hub_degraded", "gauge", "1 while the hub does not reach Redis.", isDegraded ? "1" : "0")
     figure("rtcast_hub_rooms", "gauge", "Rooms with somebody in them.", "\(rooms)")
     figure("rtcast_hub_held_messages", "gauge", "Messages that wait for a peer.", "\(heldMessages)")
     figure("rtcast_hub_held_bytes", "gauge", "Bytes of the messages that wait for a peer.", "\(heldBytes)")

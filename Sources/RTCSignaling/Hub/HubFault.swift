@@ -54,6 +54,10 @@ package enum HubFault: Error, Hashable, Sendable {
   case replaced
   /// The hub ends.
   case shuttingDown
+  /// The hub does not reach the other hubs, and so grants nothing new.
+  case clusterUnavailable
+  /// While this hub did not reach the others, another client has taken the name.
+  case lostName(String)
 
   /// The code for programs: `unknown-peer`, `too-fast` …
   package var code: String {
@@ -84,6 +88,8 @@ package enum HubFault: Error, Hashable, Sendable {
     case .tooManyFaults: "too-many-faults"
     case .replaced: "replaced"
     case .shuttingDown: "shutting-down"
+    case .clusterUnavailable: "cluster-unavailable"
+    case .lostName: "lost-name"
     }
   }
 
@@ -120,6 +126,10 @@ package enum HubFault: Error, Hashable, Sendable {
     case .tooManyFaults: "Too many messages were refused."
     case .replaced: "The name's owner came back on another connection."
     case .shuttingDown: "This hub is shutting down; reconnect in a moment."
+    case .clusterUnavailable:
+      "This hub cannot reach the other hubs now, and so grants no new names or places in rooms. Try again in a moment."
+    case .lostName(let name):
+      "The name \(name) was given to another client while this hub could not reach the other hubs. Register again."
     }
   }
 
@@ -143,7 +153,7 @@ package enum HubFault: Error, Hashable, Sendable {
   /// sender's fault.
   var weight: Double {
     switch self {
-    case .unknownPeer, .incompatible, .roomFull, .tooManyFollowers: 0
+    case .unknownPeer, .incompatible, .roomFull, .tooManyFollowers, .clusterUnavailable: 0
     case .notAdmitted, .takenName: 10
     default: 1
     }
@@ -155,7 +165,7 @@ package enum HubFault: Error, Hashable, Sendable {
     case .brokenWebSocket(let code, _): code
     case .tooLarge: 1009
     case .notText: 1003
-    case .tooManyConnections, .tooManyPeers, .tooManyRegistrations: 1013
+    case .tooManyConnections, .tooManyPeers, .tooManyRegistrations, .clusterUnavailable: 1013
     case .shuttingDown: 1001
     case .replaced: 4000
     default: 1008

@@ -84,8 +84,8 @@ package enum HubInput: Sendable, Equatable {
   case closed(HubConnectionID, HubParting)
   /// The link with this identifier is revoked: its clients are notified and closed.
   case revoked(String)
-  /// The presence has answered a claim.
-  case answered(PresenceClaim.ID, PresenceAnswer)
+  /// The presence has answered a claim, or other hubs have news.
+  case presence(PresenceEvent)
   /// The time that `Hub.deadline` named has come.
   case deadline
   /// The server shuts down: all clients are notified and closed.

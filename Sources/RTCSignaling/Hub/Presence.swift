@@ -4,9 +4,9 @@
 /// The hub claims what it is about to serve, after it has found no reason in its own tables to refuse it, and serves it
 /// once the claim is granted.
 package protocol Presence: AnyObject, Sendable {
-  /// Sets where late answers go. Called once, before the first claim. `answer` may be called on any thread, and after a
-  /// release, which it has no effect on.
-  func start(answer: @escaping @Sendable (PresenceClaim.ID, PresenceAnswer) -> Void)
+  /// Sets where late answers and the changes at other hubs go. Called once, before the first claim. `report` may be called
+  /// on any thread, and after a release, which an answer has no effect on.
+  func start(report: @escaping @Sendable (PresenceEvent) -> Void)
 
   /// Answers a claim, or returns nil: then the answer comes later. A hub has at most one claim to the same thing.
   func claim(_ claim: PresenceClaim) -> PresenceAnswer?
@@ -14,11 +14,21 @@ package protocol Presence: AnyObject, Sendable {
   /// Ends a claim: a granted one because the name or the place in the room is free again, or an unanswered one because its
   /// peer has left. An answer that is on its way is void.
   func release(_ subject: PresenceClaim.Subject)
+
+  /// Passes a message to the hub of a peer that another hub serves.
+  func pass(_ message: PresenceMessage)
+
+  /// The hub ends. Its names are kept for their owners, which come back at other hubs. Releases have no effect any more.
+  func stop()
 }
 
 extension Presence {
   /// Does nothing: all claims are answered at once.
-  package func start(answer: @escaping @Sendable (PresenceClaim.ID, PresenceAnswer) -> Void) {}
+  package func start(report: @escaping @Sendable (PresenceEvent) -> Void) {}
+  /// Does nothing: there is no other hub.
+  package func pass(_ message: PresenceMessage) {}
+  /// Does nothing.
+  package func stop() {}
 }
 
 /// A claim of one hub.
@@ -26,6 +36,7 @@ package struct PresenceClaim: Sendable, Hashable {
   /// The number of a claim. A hub never uses it twice.
   package struct ID: Sendable, Hashable {
     package var rawValue: UInt64
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
   }
 
   /// The thing that is claimed.
@@ -42,17 +53,91 @@ package struct PresenceClaim: Sendable, Hashable {
   package var link: SignedLink?
   /// The secret that the owner of a name brought: with it, the name or the use of the link is the same owner's again.
   package var client: String?
+  /// The secret by which the owner of a name comes back: that of the client, or one that the hub has made.
+  package var secret = ""
+  /// The protocol of the owner of a name, and whether the name is in lists.
+  package var dialect = HubDialect.native
+  package var isListed = true
+
+  package init(id: ID, subject: Subject, link: SignedLink? = nil, client: String? = nil) {
+    (self.id, self.subject, self.link, self.client) = (id, subject, link, client)
+  }
 }
 
 /// The answer to a claim.
 package enum PresenceAnswer: Sendable, Hashable {
   case granted
+  /// Granted: the owner of the name comes from another hub, with places in these rooms.
+  case moved(rooms: [String])
   /// Another hub serves the name.
   case taken
   /// The link has been used as often as it may.
   case usedUp
   /// All hubs together have as many names, or members of the room, as they take.
   case full
+  /// The hubs cannot decide now.
+  case unavailable
+}
+
+/// A peer of another hub.
+package struct RemotePeer: Sendable, Hashable {
+  package var name: String
+  package var dialect: HubDialect
+  package var isListed: Bool
+  /// In the order they were entered.
+  package var rooms: [String]
+  /// Whether its hub has failed, so that the peer is expected at another one.
+  package var isAbsent: Bool
+
+  package init(
+    _ name: String, dialect: HubDialect = .native, isListed: Bool = true, rooms: [String] = [], isAbsent: Bool = false
+  ) {
+    (self.name, self.dialect, self.isListed, self.rooms, self.isAbsent) = (name, dialect, isListed, rooms, isAbsent)
+  }
+}
+
+/// A message between peers of different hubs, or the fault that a message has met.
+package struct PresenceMessage: Sendable, Hashable {
+  package enum Body: Sendable, Hashable {
+    /// The message as the sender wrote it, in this dialect.
+    case request(HubDialect, [UInt8])
+    /// The named receiver of an earlier message is not at the cluster.
+    case unknownPeer(String)
+    /// The named receiver of an earlier message speaks a dialect that has no words for it.
+    case incompatible(String)
+  }
+
+  package var from: String
+  package var to: String
+  package var body: Body
+  /// How many hubs have passed the message on.
+  package var hops = 0
+
+  package init(from: String, to: String, _ body: Body, hops: Int = 0) {
+    (self.from, self.to, self.body, self.hops) = (from, to, body, hops)
+  }
+}
+
+/// News of a presence for its hub.
+package enum PresenceEvent: Sendable, Hashable {
+  /// A claim is answered.
+  case answered(PresenceClaim.ID, PresenceAnswer)
+  /// A peer is at another hub, or something about it has changed. A peer of this hub with that name has moved there.
+  case remote(RemotePeer)
+  /// A name at another hub is free.
+  case gone(String)
+  /// This hub must not serve a name any more: it belongs to another client.
+  case lost(String)
+  /// A peer of another hub is in a room.
+  case entered(room: String, String)
+  /// A peer of another hub is no more in a room.
+  case left(room: String, String)
+  /// A message for a peer of this hub.
+  case message(PresenceMessage)
+  /// A message could not be passed on, for now.
+  case returned(PresenceMessage)
+  /// Whether the hub reaches the others.
+  case connected(Bool)
 }
 
 /// The presence of a hub that shares its names with no other: its own tables decide, so every claim is granted at once.

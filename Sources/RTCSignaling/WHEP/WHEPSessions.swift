@@ -161,7 +161,7 @@ public struct CastStatus: Sendable, Equatable {
 
   /// One JSON object. Without `detail` only whether the cast is live, which anybody may know.
   public func json(hub: HubCounters? = nil, detail: Bool) -> String {
-    let state = #""status":"\#(isLive ? "live" : "ended")""#
+    let state = #""status":"\#(isLive ? hub?.isDegraded == true ? "degraded" : "live" : "ended")""#
     guard detail else { return "{\(state)}" }
     let names = streams.map(Self.quoted).joined(separator: ",")
     let hubPart = hub.map { #","hub":\#($0.json)"# } ?? ""

@@ -29,7 +29,7 @@ final class HubHost {
     self.eventLoop = eventLoop
     timer = DeadlineTimer(eventLoop: eventLoop)
     let host = NIOLoopBound(WeakHost(self), eventLoop: eventLoop)
-    presence.start { claim, answer in eventLoop.execute { host.value.host?.handle(.answered(claim, answer)) } }
+    presence.start { event in eventLoop.execute { host.value.host?.handle(.presence(event)) } }
   }
 
   /// The presence may outlive the hub.

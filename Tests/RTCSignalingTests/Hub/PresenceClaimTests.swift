@@ -38,7 +38,7 @@ private final class LatePresence: Presence {
       state.waiting.removeFirst()
       if answer != .granted { state.held.remove(claim.subject) }
     }
-    bench.handle(.answered(claim.id, answer))
+    bench.handle(.presence(.answered(claim.id, answer)))
   }
 }
 
@@ -154,7 +154,7 @@ private final class FullPresence: Presence {
     // The next client claims the name anew, and the answer to the first is not taken for its own.
     bench.open(2)
     bench.say(2, Self.register)
-    bench.handle(.answered(late.id, .granted))
+    bench.handle(.presence(.answered(late.id, .granted)))
     #expect(bench.take(2).isEmpty && bench.hub.counters.peers == 0)
     try presence.answer(.granted, &bench)
     #expect(kinds(bench.take(2)) == ["registered"])
@@ -192,7 +192,7 @@ private final class FullPresence: Presence {
     #expect(kinds(bench.take(1)) == ["peers"])
     let late = try #require(presence.waiting.first)
     bench.say(2, #"{"type":"leave","room":"r"}"#)
-    bench.handle(.answered(late.id, .granted))
+    bench.handle(.presence(.answered(late.id, .granted)))
     #expect(bench.take(1).isEmpty && bench.take(2).isEmpty, "bob never was in the room")
     bench.say(2, #"{"type":"join","room":"r"}"#)
     try presence.answer(.full, &bench)
