@@ -207,6 +207,9 @@ let package = Package(
           ["html", "css", "js"].map { .embedInCode("Resources/\(page)/\(page).\($0)") }
         }),
 
+    // What several hubs share, by Redis.
+    safe("RTCCluster", "RTCPrimitives RTCDTLS RTCSignaling RTCSignalingNIO NIOCore NIOPosix"),
+
     // What an application imports, and the program.
     safe(
       "RTCast",
@@ -220,7 +223,7 @@ let package = Package(
       """
       CPaths CQREncode CRTCastRun RTCPrimitives RTCMedia RTCAudio RTCCapture RTCCaptureCamera RTCCaptureFile RTCICE
       RTCCapturePlugin RTCCapturePortal RTCCaptureWayland RTCCaptureX11 RTCCodecFFmpeg RTCDTLS RTCEngine RTCIsolation
-      RTCNet RTCPeer RTCSCTP RTCSignaling RTCSignalingNIO RTCWindow RTCast ArgumentParser Logging
+      RTCNet RTCPeer RTCSCTP RTCSignaling RTCSignalingNIO RTCCluster RTCWindow RTCast ArgumentParser Logging
       """),
 
     cTarget("CRTCastProgram"),
@@ -243,7 +246,9 @@ let package = Package(
     fuzzBody(
       "FuzzPeerBodies", "RTCDTLS RTCEngine RTCICE RTCMedia RTCPrimitives RTCSCTP RTCSRTP RTCTestKit RTCTURN RTCWire"),
     // What servers, clients and the program read that others wrote.
-    fuzzBody("FuzzServerBodies", "RTCPeer RTCPrimitives RTCSignaling RTCSignalingNIO NIOCore NIOHTTP1 NIOWebSocket"),
+    fuzzBody(
+      "FuzzServerBodies",
+      "RTCCluster RTCPeer RTCPrimitives RTCSignaling RTCSignalingNIO NIOCore NIOHTTP1 NIOWebSocket"),
     fuzzBody(
       "FuzzProgramBodies",
       "RTCCaptureFile RTCCapturePlugin RTCCaptureX11 RTCIsolation RTCMedia RTCPrimitives RTCast rtcast-cli"),
@@ -318,6 +323,7 @@ let package = Package(
     tests(
       "RTCSignalingNIOTests",
       "RTCPrimitives RTCDTLS RTCSignaling RTCSignalingNIO NIOCore NIOPosix NIOHTTP1 NIOWebSocket Logging"),
+    tests("RTCClusterTests", "RTCCluster RTCDTLS RTCPrimitives RTCSignaling ProcessKit"),
     probe("WebSocketProbe", "RTCSignaling RTCSignalingNIO NIOCore NIOPosix NIOHTTP1 NIOWebSocket"),
     tests(
       "RTCastTests",

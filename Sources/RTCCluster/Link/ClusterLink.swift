@@ -1,0 +1,152 @@
+import NIOCore
+import RTCPrimitives
+import RTCSignaling
+import RTCSignalingNIO
+
+/// Gives the machine its connection to Redis and its clock, and connects again whenever the connection is lost. Lives on
+/// one event loop and nowhere else.
+final class ClusterLink: RedisConnection.Owner {
+  private let address: RedisAddress
+  private let prefix: String
+  private let eventLoop: any EventLoop
+  private let onNotice: @Sendable (ClusterNotice) -> Void
+  private var machine: ClusterMachine
+  private var connection: RedisConnection?
+  private let timer: DeadlineTimer
+  private var retry: Scheduled<Void>?
+  private var attempts = 0
+  /// Whether the operator knows that the connection is lost.
+  private var isReportedLost = false
+  /// Takes the outcome of the first attempt.
+  private var whenDecided: ((RedisFailure?) -> Void)?
+  private var whenStopped: [() -> Void] = []
+  private var hasStopped = false
+  /// News that came before the hub.
+  private var early: [PresenceEvent] = []
+  private var report: ((PresenceEvent) -> Void)?
+
+  /// The pauses between two attempts double up to the longest.
+  static let firstPause: Int64 = 100, longestPause: Int64 = 1_000
+
+  init(
+    _ address: RedisAddress, _ machine: ClusterMachine, prefix: String, eventLoop: any EventLoop,
+    onNotice: @escaping @Sendable (ClusterNotice) -> Void
+  ) {
+    (self.address, self.machine, self.prefix, self.eventLoop) = (address, machine, prefix, eventLoop)
+    self.onNotice = onNotice
+    timer = DeadlineTimer(eventLoop: eventLoop)
+  }
+
+  /// Connects. `whenDecided` is called once: nil when the state was read, or the failure of the first attempt.
+  func start(_ whenDecided: @escaping (RedisFailure?) -> Void) {
+    self.whenDecided = whenDecided
+    connect()
+  }
+
+  func listen(_ report: @escaping (PresenceEvent) -> Void) {
+    self.report = report
+    for event in early { report(event) }
+    early = []
+  }
+
+  /// Says goodbye. `done` is called when Redis knows it, or cannot be told.
+  func stop(_ done: @escaping () -> Void) {
+    guard !hasStopped else { return done() }
+    whenStopped.append(done)
+    handle(.stop)
+  }
+
+  func handle(_ input: ClusterMachine.Input) {
+    for action in machine.handle(input, now: DeadlineTimer.now) { perform(action) }
+    connection?.flush()
+    timer.set(machine.deadline) { [weak self] in self?.handle(.deadline) }
+  }
+
+  private func perform(_ action: ClusterMachine.Action) {
+    switch action {
+    case .run(let id, let script, let arguments): connection?.run(id, script, arguments)
+    case .publish(let id, let channel, let text): connection?.publish(id, channel, text)
+    case .report(let event):
+      if case .connected(true) = event { connected() }
+      if let report { report(event) } else { early.append(event) }
+    case .disconnect(let fault):
+      let old = connection
+      connection = nil
+      old?.close()
+      lost(RedisFailure(fault))
+    case .stopped:
+      hasStopped = true
+      retry?.cancel()
+      timer.set(nil) {}
+      connection?.close()
+      connection = nil
+      for done in whenStopped { done() }
+      whenStopped = []
+    }
+  }
+
+  // MARK: - Connections
+
+  private func connect() {
+    guard !hasStopped else { return }
+    attempts += 1
+    let new = RedisConnection(
+      address, prefix: prefix, channels: machine.channels, owner: self, eventLoop: eventLoop)
+    connection = new
+    new.connect()
+  }
+
+  private func connected() {
+    attempts = 0
+    if isReportedLost { onNotice(.connected(address)) }
+    isReportedLost = false
+    whenDecided?(nil)
+    whenDecided = nil
+  }
+
+  private func lost(_ failure: RedisFailure) {
+    if let decide = whenDecided {
+      whenDecided = nil
+      return decide(failure)
+    }
+    guard !hasStopped else { return }
+    if !isReportedLost { onNotice(.lost(failure, address)) }
+    isReportedLost = true
+    let doubled = Self.firstPause << Int64(min(max(attempts, 0), 8))
+    let pause = Int64.random(in: min(doubled, Self.longestPause) / 2...min(doubled, Self.longestPause))
+    retry = eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(pause)) { [weak self] in self?.connect() }
+  }
+
+  func opened(_ connection: RedisConnection) { if connection === self.connection { handle(.connected) } }
+
+  func received(_ value: RESPValue, to id: UInt64, _ connection: RedisConnection) {
+    if connection === self.connection { handle(.reply(id, value)) }
+  }
+
+  func published(_ text: [UInt8], on channel: String, _ connection: RedisConnection) {
+    if connection === self.connection { handle(.published(channel: channel, text)) }
+  }
+
+  func ended(_ failure: RedisFailure, _ connection: RedisConnection) {
+    guard connection === self.connection else { return }
+    self.connection = nil
+    handle(.disconnected)
+    lost(failure)
+  }
+}
+
+/// News about the connection to Redis, for the operator.
+package enum ClusterNotice: Sendable, Hashable, CustomStringConvertible {
+  case lost(RedisFailure, RedisAddress)
+  case connected(RedisAddress)
+
+  package var description: String {
+    switch self {
+    case .lost(let failure, let address):
+      failure.sentence(address)
+        + " The hub runs on without it: calls and casts continue and names stay, but it grants no new names. It connects "
+        + "again by itself."
+    case .connected(let address): "Redis at \(address.place) is back. The hub grants names again."
+    }
+  }
+}

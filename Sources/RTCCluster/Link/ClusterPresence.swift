@@ -1,0 +1,85 @@
+import NIOCore
+import NIOPosix
+package import RTCSignaling
+
+/// A presence that several hubs share by Redis. Runs on an event loop of its own. Any thread.
+package final class ClusterPresence: Presence {
+  package struct Options: Sendable {
+    package var address: RedisAddress
+    /// The prefix of all keys and channels: hubs with different prefixes know nothing of each other.
+    package var prefix = "rtcast"
+    /// Members of one room.
+    package var roomMembers = HubLimits().roomMembers
+    /// Takes news about the connection, on the event loop; must not wait.
+    package var onNotice: @Sendable (ClusterNotice) -> Void = { _ in }
+
+    package init(_ address: RedisAddress) { self.address = address }
+  }
+
+  private let group: MultiThreadedEventLoopGroup
+  private let eventLoop: any EventLoop
+  private let link: NIOLoopBound<ClusterLink>
+
+  /// Connects, and reads the state. Call `close()` before the last reference goes.
+  package static func start(_ options: Options) async throws(RedisFailure) -> ClusterPresence {
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let (loop, prefix) = (group.next(), "{\(options.prefix)}")
+    let machine = ClusterMachine(hub: freshID(), prefix: prefix, roomMembers: options.roomMembers)
+    let outcome = try? await loop.flatSubmit {
+      let link = ClusterLink(options.address, machine, prefix: prefix, eventLoop: loop, onNotice: options.onNotice)
+      let promise = loop.makePromise(of: Result<NIOLoopBound<ClusterLink>, RedisFailure>.self)
+      let bound = NIOLoopBound(link, eventLoop: loop)
+      link.start { failure in promise.succeed(failure.map { .failure($0) } ?? .success(bound)) }
+      return promise.futureResult
+    }.get()
+    switch outcome {
+    case .success(let link)?: return ClusterPresence(group, link)
+    case .failure(let failure)?:
+      try? await group.shutdownGracefully()
+      throw failure
+    case nil: throw .closed  // the loop ends after the attempt only
+    }
+  }
+
+  private init(_ group: MultiThreadedEventLoopGroup, _ link: NIOLoopBound<ClusterLink>) {
+    (self.group, self.link, eventLoop) = (group, link, group.next())
+  }
+
+  package func start(report: @escaping @Sendable (PresenceEvent) -> Void) {
+    eventLoop.execute { [link] in link.value.listen(report) }
+  }
+
+  package func claim(_ claim: PresenceClaim) -> PresenceAnswer? {
+    eventLoop.execute { [link] in link.value.handle(.claim(claim)) }
+    return nil
+  }
+
+  package func release(_ subject: PresenceClaim.Subject) {
+    eventLoop.execute { [link] in link.value.handle(.release(subject)) }
+  }
+
+  package func pass(_ message: PresenceMessage) {
+    eventLoop.execute { [link] in link.value.handle(.pass(message)) }
+  }
+
+  package func stop() { eventLoop.execute { [link] in link.value.stop {} } }
+
+  /// Says goodbye to Redis, for at most two seconds, and ends.
+  package func close() async {
+    let (loop, link) = (eventLoop, link)
+    try? await loop.flatSubmit {
+      let promise = loop.makePromise(of: Void.self)
+      let limit = loop.scheduleTask(in: .seconds(2)) { promise.succeed(()) }
+      link.value.stop { promise.succeed(()) }
+      promise.futureResult.whenComplete { _ in limit.cancel() }
+      return promise.futureResult
+    }.get()
+    try? await group.shutdownGracefully()
+  }
+
+  /// 64 random bits.
+  private static func freshID() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return String(UInt64.random(in: .min ... .max, using: &generator), radix: 36)
+  }
+}

@@ -1,0 +1,147 @@
+import Glibc
+import NIOCore
+import NIOPosix
+import RTCDTLS
+
+/// The reason why there is no connection to Redis.
+package enum RedisFailure: Error, Hashable, Sendable {
+  case unknownHost
+  case refusedConnection
+  case unreachable(String)
+  /// No connection, or no reply, in time.
+  case timeout
+  case tls(String)
+  /// Redis speaks TLS on this port, or not.
+  case notRedis
+  /// The connection was closed before it was ready, or afterwards.
+  case closed, ended
+  /// The user name or password is wrong.
+  case wrongPassword
+  case passwordNeeded
+  /// The user may not do what a hub needs.
+  case notPermitted(String)
+  /// The server is a replica, which takes no changes.
+  case readOnly
+  /// The server is older than Redis 6.
+  case tooOld
+  /// The server is a node of a Redis Cluster that does not have the keys: the place of the node that has them.
+  case otherNode(String)
+  /// The server has just started.
+  case loading
+  case refused(String)
+
+  /// The failure that an error reply of Redis shows.
+  init(reply text: String) {
+    let code = text.prefix { $0 != " " }
+    switch code {
+    case "WRONGPASS": self = .wrongPassword
+    case "NOAUTH": self = .passwordNeeded
+    case "NOPERM": self = .notPermitted(Self.oneLine(text))
+    case "NOPROTO": self = .tooOld
+    case "LOADING", "BUSY": self = .loading
+    case "MOVED": self = .otherNode(String(text.split(separator: " ").last ?? ""))
+    default:
+      if text.contains("READONLY") {
+        self = .readOnly
+      } else if text.contains("unknown command") {
+        self = .tooOld
+      } else if text.contains("HELLO must be called with the client already authenticated") {
+        self = .passwordNeeded
+      } else if text.contains("without any password configured") {
+        self = .wrongPassword
+      } else {
+        self = .refused(Self.oneLine(text))
+      }
+    }
+  }
+
+  init(_ fault: ClusterFault) {
+    switch fault {
+    case .silent: self = .timeout
+    case .refused(let text): self.init(reply: text)
+    case .unreadable: self = .notRedis
+    }
+  }
+
+  init(_ error: any Error) {
+    switch error {
+    case let error as RedisFailure: self = error
+    case is RESPReader.Fault: self = .notRedis
+    case ChannelError.connectTimeout: self = .timeout
+    case let error as NIOConnectionError:
+      // One address of several that refuses says more than another that cannot be reached at all.
+      let refusal = error.connectionErrors.first { ($0.error as? IOError)?.errnoCode == ECONNREFUSED }
+      guard let first = refusal ?? error.connectionErrors.first else {
+        self = .unknownHost
+        return
+      }
+      self.init(first.error)
+    case let error as IOError:
+      switch error.errnoCode {
+      case ECONNREFUSED: self = .refusedConnection
+      case ETIMEDOUT: self = .timeout
+      case ECONNRESET, EPIPE: self = .closed
+      case EHOSTUNREACH: self = .unreachable("no route to the host")
+      case ENETUNREACH: self = .unreachable("the network is unreachable")
+      default: self = .unreachable(error.description)
+      }
+    case let error as TLSFailure: self = Self.explain(error)
+    case let error as TLSConfigurationError: self = .tls("it cannot be set up here (\(error))")
+    case is SocketAddressError, is SocketAddressError.UnknownHost: self = .unknownHost
+    default: self = .closed
+    }
+  }
+
+  private static func explain(_ failure: TLSFailure) -> RedisFailure {
+    switch failure {
+    case .notTLS, .endedInHandshake:
+      .tls("the server does not speak TLS on this port; use redis:// if that is intended")
+    case .certificate(.untrusted):
+      .tls("this machine does not trust its certificate; name the PEM file of its authority in SSL_CERT_FILE")
+    case .certificate(.wrongHost): .tls("its certificate is for another name")
+    case .certificate(.expired): .tls("its certificate has expired")
+    case .certificate(.notYetValid): .tls("its certificate is not valid yet; is this machine's clock right?")
+    case .certificate: .tls("its certificate cannot be used")
+    case .alert, .protocolViolation: .tls("the handshake failed (\(failure))")
+    case .truncated: .closed
+    }
+  }
+
+  private static func oneLine(_ text: String) -> String {
+    String(text.prefix(200).map { $0.isNewline ? " " : $0 })
+  }
+
+  /// A sentence for the operator: the failure, and the next step.
+  package func sentence(_ address: RedisAddress) -> String {
+    let place = "Redis at \(address.place)"
+    return switch self {
+    case .unknownHost: "There is no host named \(address.host.text). Check the address of --cluster."
+    case .refusedConnection:
+      "\(place) refuses connections. Start it, or check the address of --cluster and the setting 'bind' of Redis."
+    case .unreachable(let reason):
+      "\(place) cannot be reached (\(reason)). Check the address of --cluster and the network."
+    case .timeout:
+      "\(place) does not answer. Check the address of --cluster, and whether a firewall is in between."
+        + (address.isSecure ? " If Redis speaks no TLS on this port, write redis:// in --cluster." : "")
+    case .tls(let reason): "TLS with \(place) fails: \(reason)."
+    case .notRedis:
+      "The program at \(address.place) does not speak the protocol of Redis. Check the port of --cluster"
+        + (address.isSecure ? "." : ", and write rediss:// if Redis expects TLS there.")
+    case .closed:
+      "\(place) closed the connection"
+        + (address.isSecure ? "." : ". If it expects TLS on this port, write rediss:// in --cluster.")
+    case .ended: "\(place) ended the connection."
+    case .wrongPassword:
+      "\(place) rejects the user name or password. Check the user in --cluster and the file of --cluster-password-file."
+    case .passwordNeeded: "\(place) requires a password. Give it with --cluster-password-file."
+    case .notPermitted(let reason):
+      "The user of \(place) lacks a permission (\(reason)). docs/cluster.md has the rule (ACL SETUSER) that a hub needs."
+    case .readOnly: "\(place) is a read-only replica. Name the primary in --cluster."
+    case .tooOld: "\(place) is older than version 6. Hubs need Redis 6.2 or later, or Valkey."
+    case .otherNode(let node):
+      "\(place) is a node of a Redis Cluster that does not hold the keys of the hubs. Name \(node) in --cluster."
+    case .loading: "\(place) has just started and is loading its data. The hub tries again by itself."
+    case .refused(let text): "\(place) answers with an error: \(text). See the log of Redis."
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import RTCDTLS
+import RTCPrimitives
+import RTCSignaling
+
+/// The names and places of this hub.
+extension ClusterMachine {
+  private var canAsk: Bool {
+    switch phase {
+    case .joining, .online: true
+    case .offline, .stopping, .stopped: false
+    }
+  }
+
+  mutating func take(_ claim: PresenceClaim, _ now: Timestamp) {
+    switch claim.subject {
+    case .name(let name):
+      guard canAsk else { return answer(claim.id, .unavailable) }
+      if case .withdrawn? = names[name]?.phase {
+        names[name]?.phase = .withdrawn(next: claim)
+        return
+      }
+      begin(claim, name, now)
+    case .room(let room, let name):
+      guard canAsk, let own = names[name], let fence = own.fence else { return answer(claim.id, .unavailable) }
+      names[name]?.entering[room] = claim.id
+      run(.enter, [name, "\(fence)", room, "\(roomMembers)"], .enter(name, room: room, claim.id), now)
+    }
+  }
+
+  /// Runs the script that claims a name.
+  mutating func begin(_ claim: PresenceClaim, _ name: String, _ now: Timestamp) {
+    let own = Own(
+      hash: Self.hash(claim.secret), isListed: claim.isListed, dialect: claim.dialect, phase: .claiming(claim))
+    names[name] = own
+    run(.claim, [name, own.hash, own.isListed ? "1" : "0", own.dialect.rawValue], .claim(name), now)
+  }
+
+  /// Half of the SHA-256 of a secret: enough to compare, and readers of Redis do not learn the secret.
+  static func hash(_ secret: String) -> String {
+    MessageAuthentication.sha256(Array(secret.utf8)).prefix(16).map { byte in
+      let digits = String(byte, radix: 16)
+      return byte < 16 ? "0" + digits : digits
+    }.joined()
+  }
+
+  mutating func release(_ name: String, _ now: Timestamp) {
+    guard let own = names[name] else { return }
+    switch own.phase {
+    case .claiming: names[name]?.phase = .withdrawn(next: nil)
+    case .withdrawn: names[name]?.phase = .withdrawn(next: nil)
+    case .waiting: names[name] = nil
+    case .held(let fence):
+      names[name] = nil
+      // Otherwise the next reading of the state finds a name that is not served.
+      if canAsk { run(.release, [name, "\(fence)"], .other, now) }
+    }
+  }
+
+  mutating func release(_ room: String, of name: String, _ now: Timestamp) {
+    guard let own = names[name], let fence = own.fence else { return }
+    names[name]?.entering[room] = nil
+    names[name]?.rooms.removeAll { $0 == room }
+    if canAsk { run(.exit, [name, "\(fence)", room], .other, now) }
+  }
+
+  // MARK: - Replies
+
+  mutating func take(_ value: RESPValue, to id: UInt64, _ now: Timestamp) {
+    guard let (ask, sent) = asks.removeValue(forKey: id) else { return }
+    if case .error(let text) = value { return refuse(ask, text, now) }
+    switch ask {
+    case .beat: takeBeat(value, sent, now)
+    case .state: takeState(value, now)
+    case .claim(let name): takeClaim(value, name, now)
+    // The state, which is read next, says where the name is if it was not kept.
+    case .keep, .other: break
+    case .enter(let name, let room, let id):
+      guard names[name]?.entering[room] == id else { break }
+      names[name]?.entering[room] = nil
+      switch value.elements?.first?.string {
+      case "granted":
+        names[name]?.rooms.append(room)
+        answer(id, .granted)
+      case "full": answer(id, .full)
+      default: answer(id, .unavailable)
+      }
+    case .message(let message): if value.integer ?? 0 == 0 { giveBack(message) }
+    case .leave:
+      guard case .stopping = phase else { break }
+      phase = .stopped
+      actions.append(.stopped)
+    }
+  }
+
+  /// An error means that Redis cannot be written, or is another program.
+  private mutating func refuse(_ ask: Ask, _ text: String, _ now: Timestamp) {
+    asks[lastAsk + 1] = (ask, now)
+    lastAsk += 1
+    drop(.refused(text), now)
+  }
+
+  private mutating func takeBeat(_ value: RESPValue, _ sent: Timestamp, _ now: Timestamp) {
+    guard let parts = value.elements, parts.count == 3, let epoch = parts[0].string, let last = parts[1].integer,
+      let isKnown = parts[2].integer
+    else { return drop(.unreadable, now) }
+    confirmed = sent
+    let isFirst = self.epoch == nil
+    if self.epoch != epoch || isKnown == 0 {
+      self.epoch = epoch
+      // Redis has lost its data, or has taken this hub for dead.
+      if !isFirst, isOnline { restate(now) }
+    } else if case .online(let known) = phase, known < last {
+      rereads += 1
+      restate(now)
+    }
+  }
+
+  private mutating func takeClaim(_ value: RESPValue, _ name: String, _ now: Timestamp) {
+    guard let own = names[name] else { return }
+    let parts = value.elements ?? []
+    let claim: PresenceClaim
+    switch own.phase {
+    case .claiming(let made): claim = made
+    case .withdrawn(let next):
+      names[name] = nil
+      if parts.first?.string == "granted", parts.count >= 2, let fence = parts[1].integer {
+        if remotes[name] != nil { forget(name) }
+        run(.release, [name, "\(fence)"], .other, now)
+      }
+      if let next { begin(next, name, now) }
+      return
+    case .waiting, .held: return
+    }
+    switch parts.first?.string {
+    case "granted":
+      guard parts.count >= 3, let fence = parts[1].integer else { return drop(.unreadable, now) }
+      names[name]?.phase = .held(fence)
+      let rooms = parts.dropFirst(3).compactMap(\.string)
+      names[name]?.rooms = rooms
+      remotes[name] = nil
+      answer(claim.id, parts[2].string == "moved" ? .moved(rooms: rooms) : .granted)
+    case "wait":
+      guard parts.count >= 2, let wait = parts[1].integer else { return drop(.unreadable, now) }
+      let until = now + .milliseconds(min(max(wait, 1), Int64(ClusterScript.grace)))
+      names[name]?.phase = .waiting(claim, until: until)
+    case "taken":
+      names[name] = nil
+      answer(claim.id, .taken)
+    default: drop(.unreadable, now)
+    }
+  }
+}

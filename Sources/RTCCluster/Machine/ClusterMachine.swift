@@ -1,0 +1,305 @@
+import RTCDTLS
+package import RTCPrimitives
+package import RTCSignaling
+
+/// The state that a hub shares with others by Redis: its own names and their fencing tokens, and a copy of the others'.
+///
+/// Sans-IO. The link to Redis runs scripts in the order of the actions, on one connection, and gives back replies and
+/// messages of channels in the order in which they come.
+///
+/// Three rules keep a name from being held twice:
+/// - A hub serves a name once a script has granted it, and stops when it learns of a greater token. The owner of a name may
+///   be granted it at another hub at any time: it has left the first one.
+/// - Redis keeps the names of a silent hub for their owners for `ClusterScript.reservation`. A hub that has not reached Redis
+///   for that long gives up its names.
+/// - When Redis has lost its data, no name is granted to anybody new for `ClusterScript.grace`, in which hubs state theirs.
+package struct ClusterMachine: Sendable {
+  package enum Input: Sendable {
+    /// The link is ready: it is signed in, and listens to the channels.
+    case connected
+    case disconnected
+    case claim(PresenceClaim)
+    case release(PresenceClaim.Subject)
+    case pass(PresenceMessage)
+    case reply(UInt64, RESPValue)
+    /// A message of a channel.
+    case published(channel: String, [UInt8])
+    case deadline
+    /// The hub ends.
+    case stop
+  }
+
+  package enum Action: Sendable {
+    /// Run a script, and give its reply back with this number.
+    case run(UInt64, ClusterScript, [String])
+    case publish(UInt64, channel: String, text: String)
+    case report(PresenceEvent)
+    /// The connection is of no use. The machine has taken it for lost.
+    case disconnect(ClusterFault)
+    /// The hub has said goodbye.
+    case stopped
+  }
+
+  /// A name of this hub.
+  struct Own {
+    enum Phase {
+      /// The script runs.
+      case claiming(PresenceClaim)
+      /// Redis has lost its data not long ago. The script runs again then.
+      case waiting(PresenceClaim, until: Timestamp)
+      /// The client has gone; the next one has claimed the name, maybe.
+      case withdrawn(next: PresenceClaim?)
+      case held(Int64)
+    }
+
+    var hash: String
+    var isListed: Bool
+    var dialect: HubDialect
+    var phase: Phase
+    /// Rooms in which it has a place.
+    var rooms: [String] = []
+    var entering: [String: PresenceClaim.ID] = [:]
+
+    /// The fencing token of a name that is held.
+    var fence: Int64? { if case .held(let fence) = phase { fence } else { nil } }
+  }
+
+  enum Ask {
+    case beat
+    case state
+    case claim(String)
+    case keep(String)
+    case enter(String, room: String, PresenceClaim.ID)
+    case message(PresenceMessage)
+    case leave
+    /// The reply changes nothing.
+    case other
+  }
+
+  enum Phase {
+    case offline
+    /// The state is being read.
+    case joining
+    /// The number of the last change that is in the copy.
+    case online(Int64)
+    case stopping, stopped
+  }
+
+  package static let beatInterval = TimeDelta.seconds(Int64(1))
+  /// A connection on which a reply does not come for so long is given up.
+  package static let patience = TimeDelta.seconds(Int64(5))
+
+  /// The number of this run of the hub.
+  package let hub: String
+  let prefix: String
+  let roomMembers: Int
+  var phase = Phase.offline
+  var names: [String: Own] = [:]
+  var remotes: [String: NameRecord] = [:]
+  var asks: [UInt64: (ask: Ask, sent: Timestamp)] = [:]
+  var lastAsk: UInt64 = 0
+  var epoch: String?
+  var nextBeat = Timestamp.zero
+  /// When the state is read again because it was not whole.
+  var rereadDue: Timestamp?
+  /// When the last sign of life was sent that Redis has confirmed; nil: none yet.
+  var confirmed: Timestamp?
+  /// The numbers of the last messages to and from other hubs.
+  var sentLetters: [String: Int64] = [:]
+  var receivedLetters: [String: Int64] = [:]
+  var actions: [Action] = []
+  /// How often the state was read again because messages were missed.
+  package internal(set) var rereads = 0
+
+  /// - Parameters:
+  ///   - hub: unlike all others.
+  ///   - prefix: of all keys and channels, with braces.
+  package init(hub: String, prefix: String, roomMembers: Int) {
+    (self.hub, self.prefix, self.roomMembers) = (hub, prefix, roomMembers)
+  }
+
+  /// The channels to listen to.
+  package var channels: [String] { [changesChannel, channel(of: hub)] }
+  var changesChannel: String { prefix + ":changes" }
+  func channel(of hub: String) -> String { prefix + ":to:" + hub }
+
+  package var isOnline: Bool { if case .online = phase { true } else { false } }
+
+  /// The names that this hub may serve, with the hashes of their owners' secrets and their tokens.
+  package var held: [String: (hash: String, fence: Int64)] {
+    names.compactMapValues { own in own.fence.map { (own.hash, $0) } }
+  }
+
+  /// When `handle(.deadline, …)` is wanted.
+  package var deadline: Timestamp? {
+    switch phase {
+    case .stopped: return nil
+    case .offline:
+      guard let confirmed, names.values.contains(where: { $0.fence != nil }) else { return nil }
+      return confirmed + Self.reservation
+    case .joining, .online, .stopping:
+      let waits = names.values.compactMap { if case .waiting(_, let until) = $0.phase { until } else { nil } }.min()
+      return min(nextBeat, waits ?? nextBeat, rereadDue ?? nextBeat)
+    }
+  }
+
+  static let reservation = TimeDelta.milliseconds(Int64(ClusterScript.reservation))
+
+  package mutating func handle(_ input: Input, now: Timestamp) -> [Action] {
+    giveUp(now)
+    switch input {
+    case .connected: join(now)
+    case .disconnected: disconnected(now)
+    case .claim(let claim): take(claim, now)
+    case .release(.name(let name)): release(name, now)
+    case .release(.room(let room, let name)): release(room, of: name, now)
+    case .pass(let message): pass(message, now)
+    case .reply(let id, let value): take(value, to: id, now)
+    case .published(let channel, let text): take(text, from: channel, now)
+    case .deadline: wake(now)
+    case .stop: stop(now)
+    }
+    defer { actions = [] }
+    return actions
+  }
+
+  // MARK: - The connection
+
+  private mutating func join(_ now: Timestamp) {
+    guard case .offline = phase else { return }
+    phase = .joining
+    beat(now)
+    restate(now)
+  }
+
+  /// States the names of this hub, and reads those of the others.
+  mutating func restate(_ now: Timestamp) {
+    phase = .joining
+    rereadDue = nil
+    for name in names.keys.sorted() { keep(name, now) }
+    run(.state, [], .state, now)
+  }
+
+  mutating func keep(_ name: String, _ now: Timestamp) {
+    guard let own = names[name], let fence = own.fence else { return }
+    let rooms = JSONValue.array(own.rooms.map { .string($0) }).text
+    run(
+      .keep, [name, own.hash, own.isListed ? "1" : "0", own.dialect.rawValue, "\(fence)", rooms], .keep(name), now)
+  }
+
+  /// Gives up the connection.
+  mutating func drop(_ fault: ClusterFault, _ now: Timestamp) {
+    switch phase {
+    case .offline, .stopped: return
+    case .joining, .online, .stopping: break
+    }
+    actions.append(.disconnect(fault))
+    disconnected(now)
+  }
+
+  private mutating func disconnected(_ now: Timestamp) {
+    switch phase {
+    case .offline, .stopped: return
+    case .stopping:
+      phase = .stopped
+      actions.append(.stopped)
+      return
+    case .joining, .online: break
+    }
+    phase = .offline
+    actions.append(.report(.connected(false)))
+    let lost = asks.sorted { $0.key < $1.key }.map(\.value.ask)
+    asks = [:]
+    for ask in lost {
+      if case .message(let message) = ask { giveBack(message) }
+    }
+    for (name, own) in names.sorted(by: { $0.key < $1.key }) {
+      for (_, id) in own.entering.sorted(by: { $0.key < $1.key }) { answer(id, .unavailable) }
+      names[name]?.entering = [:]
+      switch own.phase {
+      case .claiming(let claim), .waiting(let claim, _), .withdrawn(.some(let claim)):
+        names[name] = nil
+        answer(claim.id, .unavailable)
+      case .withdrawn(nil): names[name] = nil
+      case .held: break
+      }
+    }
+  }
+
+  private mutating func beat(_ now: Timestamp) {
+    nextBeat = now + Self.beatInterval
+    run(.beat, [], .beat, now)
+  }
+
+  private mutating func wake(_ now: Timestamp) {
+    switch phase {
+    case .offline, .stopped: return
+    case .joining, .online, .stopping: break
+    }
+    if let oldest = asks.min(by: { $0.key < $1.key })?.value.sent, now - oldest >= Self.patience {
+      return drop(.silent, now)
+    }
+    for (name, own) in names.sorted(by: { $0.key < $1.key }) {
+      guard case .waiting(let claim, let until) = own.phase, until <= now else { continue }
+      begin(claim, name, now)
+    }
+    if case .stopping = phase { return nextBeat = now + Self.beatInterval }
+    if nextBeat <= now { beat(now) }
+    if let due = rereadDue, due <= now, isOnline {
+      rereadDue = nil
+      restate(now)
+    }
+  }
+
+  /// Gives up all names if Redis may have given them to others.
+  private mutating func giveUp(_ now: Timestamp) {
+    guard let confirmed, now - confirmed >= Self.reservation else { return }
+    for (name, own) in names.sorted(by: { $0.key < $1.key }) where own.fence != nil {
+      names[name] = nil
+      actions.append(.report(.lost(name)))
+    }
+  }
+
+  private mutating func stop(_ now: Timestamp) {
+    switch phase {
+    case .offline, .stopped:
+      phase = .stopped
+      actions.append(.stopped)
+    case .stopping: return
+    case .joining, .online:
+      phase = .stopping
+      run(.leave, [], .leave, now)
+    }
+  }
+
+  // MARK: - Asking
+
+  mutating func run(_ script: ClusterScript, _ arguments: [String], _ ask: Ask, _ now: Timestamp) {
+    actions.append(.run(note(ask, now), script, [hub] + arguments))
+  }
+
+  mutating func note(_ ask: Ask, _ now: Timestamp) -> UInt64 {
+    lastAsk += 1
+    asks[lastAsk] = (ask, now)
+    return lastAsk
+  }
+
+  mutating func answer(_ id: PresenceClaim.ID, _ answer: PresenceAnswer) {
+    actions.append(.report(.answered(id, answer)))
+  }
+
+  /// The hub keeps the message until its receiver is there.
+  mutating func giveBack(_ message: PresenceMessage) {
+    if case .request = message.body { actions.append(.report(.returned(message))) }
+  }
+}
+
+/// The reason why Redis cannot be used.
+package enum ClusterFault: Error, Hashable, Sendable {
+  /// No reply for `ClusterMachine.patience`.
+  case silent
+  /// Redis has answered with an error.
+  case refused(String)
+  /// A reply that no script gives.
+  case unreadable
+}

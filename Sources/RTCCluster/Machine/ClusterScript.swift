@@ -1,0 +1,251 @@
+/// The scripts by which hubs change what they share. Redis runs each as a whole: nothing happens between its lines.
+///
+/// All keys begin with one prefix in braces, so that they are in one slot of a Redis Cluster:
+///
+/// | key | value |
+/// |---|---|
+/// | `epoch`, `born` | the number of this data and when it began: data that has been lost begins anew with another number |
+/// | `seq` | the number of the last change, which each message of the channel `changes` carries |
+/// | `fence` | the last fencing token |
+/// | `names` | a hash: name → JSON with hub, token, hash of the secret, rooms |
+/// | `of:HUB` | the names of a hub |
+/// | `count` | a hash: room → number of members |
+/// | `hubs` | a sorted set: hub → last sign of life, in milliseconds of Redis' clock |
+/// | `dead`, `until` | hubs that have failed: the time, and the end of the reservation of their names |
+/// | `buried` | hubs that failed so long ago that their peers have left the lists and rooms |
+package enum ClusterScript: String, CaseIterable, Sendable {
+  /// Arguments: hub. A sign of life, and what is due. Returns the epoch, the last change, and 1 if the hub's names are kept.
+  case beat
+  /// Arguments: hub, name, hash, listed, dialect. Returns `granted` with token, `new` or `moved`, and rooms, `taken`, or `wait` with milliseconds.
+  case claim
+  /// Arguments: hub, name, hash, listed, dialect, token, rooms as JSON. States a name that the hub serves already. Returns
+  /// `kept`, `moved` (the owner is at another hub) or `lost` (the name has another owner).
+  case keep
+  /// Arguments: hub, name, token. The name is free.
+  case release
+  /// Arguments: hub, name, token, room, limit. Returns `granted`, `full`, or `lost`.
+  case enter
+  /// Arguments: hub, name, token, room.
+  case exit
+  /// Arguments: hub. Returns the epoch, the last change, the milliseconds in which hubs still state their names after a loss
+  /// of data, and names and records in turn.
+  case state
+  /// Arguments: hub. The hub ends, and its peers will come back elsewhere.
+  case leave
+
+  /// How long a hub is taken for alive after its last sign of life, in milliseconds.
+  package static let lease = 3_000
+  /// How long the peers of a failed hub keep their places in lists and rooms.
+  package static let absence = 30_000
+  /// How long the names of a failed hub are kept for their owners: the hub may be alive, without a way to Redis.
+  package static let reservation = 600_000
+  /// How long new names wait after data was lost, so that hubs can state theirs first.
+  package static let grace = 3_000
+
+  /// The text of the script.
+  /// - Parameter clock: a Lua expression of the milliseconds.
+  package func text(clock: String = redisClock) -> String {
+    """
+    local lease, absence, reservation, grace = \(Self.lease), \(Self.absence), \(Self.reservation), \(Self.grace)
+    local function clock() \(clock) end
+
+    """ + Self.library + body
+  }
+
+  /// The clock of Redis.
+  package static let redisClock =
+    "local t = redis.call('TIME') return tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000)"
+
+  private static let library = """
+    local p, me, now = KEYS[1], ARGV[1], clock()
+    local function key(name) return p .. ':' .. name end
+    local function tell(kind, change)
+      change.k = kind
+      change.q = redis.call('INCR', key('seq'))
+      redis.call('PUBLISH', key('changes'), cjson.encode(change))
+    end
+    if redis.call('SETNX', key('epoch'), me .. '.' .. now) == 1 then redis.call('SET', key('born'), now) end
+    local function find(name)
+      local text = redis.call('HGET', key('names'), name)
+      return text and cjson.decode(text)
+    end
+    local function store(name, record) redis.call('HSET', key('names'), name, cjson.encode(record)) end
+    local function nextFence()
+      local fence = math.max(tonumber(redis.call('GET', key('fence')) or 0) + 1, now)
+      redis.call('SET', key('fence'), string.format('%.0f', fence))
+      return string.format('%.0f', fence)
+    end
+    local function count(room, change)
+      if redis.call('HINCRBY', key('count'), room, change) <= 0 then redis.call('HDEL', key('count'), room) end
+    end
+    local function leaveRooms(record)
+      for _, room in ipairs(record.r or {}) do count(room, -1) end
+      record.r = nil
+    end
+    local function drop(name, record)
+      leaveRooms(record)
+      redis.call('HDEL', key('names'), name)
+      redis.call('SREM', key('of:' .. record.h), name)
+    end
+    -- Whether a client that does not know the secret may have the name.
+    local function isFree(record)
+      if redis.call('ZSCORE', key('hubs'), record.h) then return false end
+      local ends = redis.call('HGET', key('until'), record.h)
+      return not ends or tonumber(ends) <= now
+    end
+    local function place(name, record, old)
+      if old and old.h ~= me then redis.call('SREM', key('of:' .. old.h), name) end
+      record.h = me
+      redis.call('SADD', key('of:' .. me), name)
+      store(name, record)
+      tell('at', {n = name, h = me, f = record.f, s = record.s, l = record.l, d = record.d, r = record.r})
+    end
+    -- A hub that was taken for dead states its names first, after its next sign of life.
+    local isKnown = redis.call('ZSCORE', key('hubs'), me)
+    local function mine(name, fence)
+      local record = find(name)
+      if record and record.h == me and record.f == fence then return record end
+    end
+
+    """
+
+  private var body: String {
+    switch self {
+    case .beat: Self.beatBody
+    case .claim:
+      """
+      if not isKnown then return {'wait', 1000} end
+      local name, hash = ARGV[2], ARGV[3]
+      local old = find(name)
+      local rooms
+      if old then
+        if old.s == hash then
+          rooms = old.r
+        else
+          if not isFree(old) then return {'taken'} end
+          drop(name, old)
+        end
+      else
+        local waits = tonumber(redis.call('GET', key('born'))) + grace - now
+        if waits > 0 then return {'wait', waits} end
+      end
+      local record = {f = nextFence(), s = hash, l = ARGV[4] == '1', d = ARGV[5], r = rooms}
+      place(name, record, old)
+      return {'granted', record.f, old and old.s == hash and 'moved' or 'new', unpack(rooms or {})}
+      """
+    case .keep:
+      """
+      if not isKnown then return {'lost'} end
+      local name, hash, fence, rooms = ARGV[2], ARGV[3], ARGV[6], cjson.decode(ARGV[7])
+      local old = find(name)
+      if old then
+        if old.s ~= hash then return {'lost'} end
+        if old.h ~= me and not old.x and tonumber(old.f) > tonumber(fence) then return {'moved'} end
+        leaveRooms(old)
+      end
+      local record = {f = fence, s = hash, l = ARGV[4] == '1', d = ARGV[5]}
+      if #rooms > 0 then record.r = rooms end
+      for _, room in ipairs(rooms) do count(room, 1) end
+      if tonumber(redis.call('GET', key('fence')) or 0) < tonumber(fence) then redis.call('SET', key('fence'), fence) end
+      place(name, record, old)
+      return {'kept'}
+      """
+    case .release:
+      """
+      local record = mine(ARGV[2], ARGV[3])
+      if record then
+        drop(ARGV[2], record)
+        tell('gone', {n = ARGV[2], f = record.f})
+      end
+      return {'released'}
+      """
+    case .enter:
+      """
+      local record, room = mine(ARGV[2], ARGV[3]), ARGV[4]
+      if not record or not isKnown then return {'lost'} end
+      record.r = record.r or {}
+      for _, other in ipairs(record.r) do if other == room then return {'granted'} end end
+      if tonumber(redis.call('HGET', key('count'), room) or 0) >= tonumber(ARGV[5]) then return {'full'} end
+      table.insert(record.r, room)
+      count(room, 1)
+      store(ARGV[2], record)
+      tell('in', {n = ARGV[2], o = room, f = record.f})
+      return {'granted'}
+      """
+    case .exit:
+      """
+      local record, room = mine(ARGV[2], ARGV[3]), ARGV[4]
+      if not record then return {'lost'} end
+      local rest = {}
+      for _, other in ipairs(record.r or {}) do
+        if other == room then count(room, -1) else table.insert(rest, other) end
+      end
+      record.r = #rest > 0 and rest or nil
+      store(ARGV[2], record)
+      tell('out', {n = ARGV[2], o = room, f = record.f})
+      return {'left'}
+      """
+    case .state:
+      """
+      local waits = math.max(0, tonumber(redis.call('GET', key('born'))) + grace - now)
+      local reply = {redis.call('GET', key('epoch')), tonumber(redis.call('GET', key('seq')) or 0), waits}
+      local all = redis.call('HGETALL', key('names'))
+      for i = 1, #all, 2 do
+        local record = cjson.decode(all[i + 1])
+        if not record.x or record.h == me then
+          record.a = not redis.call('ZSCORE', key('hubs'), record.h)
+          table.insert(reply, all[i])
+          table.insert(reply, cjson.encode(record))
+        end
+      end
+      return reply
+      """
+    case .leave:
+      """
+      redis.call('ZREM', key('hubs'), me)
+      if redis.call('EXISTS', key('of:' .. me)) == 1 then
+        redis.call('ZADD', key('dead'), now, me)
+        redis.call('HSET', key('until'), me, now + absence)
+        tell('hub-lost', {h = me})
+      end
+      return {'left'}
+      """
+    }
+  }
+
+  private static let beatBody = """
+    redis.call('ZADD', key('hubs'), now, me)
+    redis.call('ZREM', key('dead'), me)
+    redis.call('ZREM', key('buried'), me)
+    redis.call('HDEL', key('until'), me)
+    for _, hub in ipairs(redis.call('ZRANGEBYSCORE', key('hubs'), '-inf', now - lease)) do
+      redis.call('ZREM', key('hubs'), hub)
+      redis.call('ZADD', key('dead'), now, hub)
+      redis.call('HSET', key('until'), hub, now + reservation)
+      tell('hub-lost', {h = hub})
+    end
+    for _, hub in ipairs(redis.call('ZRANGEBYSCORE', key('dead'), '-inf', now - absence, 'LIMIT', 0, 16)) do
+      redis.call('ZREM', key('dead'), hub)
+      redis.call('ZADD', key('buried'), redis.call('HGET', key('until'), hub) or now, hub)
+      for _, name in ipairs(redis.call('SMEMBERS', key('of:' .. hub))) do
+        local record = find(name)
+        if record and record.h == hub then
+          leaveRooms(record)
+          record.x = true
+          store(name, record)
+          tell('gone', {n = name, f = record.f})
+        end
+      end
+    end
+    for _, hub in ipairs(redis.call('ZRANGEBYSCORE', key('buried'), '-inf', now, 'LIMIT', 0, 16)) do
+      redis.call('ZREM', key('buried'), hub)
+      redis.call('HDEL', key('until'), hub)
+      for _, name in ipairs(redis.call('SMEMBERS', key('of:' .. hub))) do
+        local record = find(name)
+        if record and record.h == hub then drop(name, record) end
+      end
+      redis.call('DEL', key('of:' .. hub))
+    end
+    return {redis.call('GET', key('epoch')), tonumber(redis.call('GET', key('seq')) or 0), isKnown and 1 or 0}
+    """
+}
