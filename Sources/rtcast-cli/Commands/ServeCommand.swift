@@ -26,6 +26,8 @@ struct ServeCommand: AsyncParsableCommand {
         rtcast serve --listen 0.0.0.0:3000 --token-file /etc/rtcast/token
         rtcast serve --listen 127.0.0.1:8080 --tokens /etc/rtcast/tokens
         rtcast serve --tls --ice-server stun:stun.example --turn-url turn:turn.example --turn-secret-file turn-secret
+        rtcast serve --tls-cert cert.pem --tls-key key.pem --token-file token --cluster redis://redis.example
+            one of several hubs with the same names and rooms
         PORT=3000 rtcast serve
         rtcast screen --to http://localhost:8080/whip/mine
 
@@ -60,6 +62,8 @@ struct ServeCommand: AsyncParsableCommand {
 
   @OptionGroup(title: "Network") var network: NetworkOptions
   @OptionGroup(title: "TURN service") var turn: TURNOptions
+
+  @OptionGroup(title: "Several hubs") var cluster: ClusterOptions
 
   @OptionGroup var limits: ServeLimits
 

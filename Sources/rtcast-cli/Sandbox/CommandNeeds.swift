@@ -126,7 +126,7 @@ extension ServeCommand: ConfinedCommand {
     needs.sockets += [listen?.socketPath].compactMap(\.self)
     control.stateSocket(&needs)
     needs.rereads.append(tokens)
-    needs.reads.append(turn.secretFile)
+    needs.reads += [turn.secretFile, cluster.passwordFile]
     needs.keepsState = true
     // For the page that shows all streams.
     needs.decodes = true

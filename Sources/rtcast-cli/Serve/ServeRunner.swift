@@ -61,6 +61,7 @@ struct ServeRunner {
     let secret = try command.turn.sharedSecret()
     let turnHost = try command.turn.own.start(secret, listen: listen, advertised: command.network.advertised, logger)
     defer { turnHost?.stop() }
+    let cluster = try await command.cluster.start(logger)
     let ownURLs = turnHost.map { turnURLs(of: $0, listen) } ?? []
     let turn = command.turn.service(secret, ownURLs: ownURLs)
     // Publishers and viewers get the same servers as peers of the hub, each with credentials of their own.
@@ -84,6 +85,7 @@ struct ServeRunner {
     configuration.hub = HubConfiguration(limits: hubLimits, iceServers: network.iceServers, turn: turn)
     configuration.publications = relay
     configuration.turn = turnHost
+    if let cluster { configuration.presence = cluster }
     let socket = try command.access.socket(at: listen)
     defer { socket?.remove() }
     configuration.inheritedSockets = (passed?.descriptors ?? []) + [socket?.descriptor].compactMap(\.self)
@@ -93,6 +95,7 @@ struct ServeRunner {
     do throws(SignalingServerError) {
       server = try await SignalingServer.start(configuration, sessions: relay.directory, logger: logger)
     } catch {
+      await cluster?.close()
       throw CastFailure(error)
     }
     let links = ServerLinks(
@@ -114,6 +117,7 @@ struct ServeRunner {
     for task in [limit, beats] { task?.cancel() }
     await relay.stop()
     await server.shutdown()
+    await cluster?.close()
     output.ended(ending)
   }
 
