@@ -6,7 +6,7 @@ import Testing
 @Suite struct ClusterHistoryTests {
   @Test(.enabled(if: ScriptServer.isThere, "redis-server is missing: run scripts/setup"))
   func `a name never has two owners, and hubs agree in the end`() throws {
-    let histories = getenv("RTCAST_HISTORIES").flatMap { UInt64(String(cString: $0)) } ?? 100
+    let histories = getenv("RTCAST_HISTORIES").flatMap { UInt64(String(cString: $0)) } ?? 150
     let first = getenv("RTCAST_FIRST_HISTORY").flatMap { UInt64(String(cString: $0)) } ?? 1
     let server = try ScriptServer()
     var granted = 0

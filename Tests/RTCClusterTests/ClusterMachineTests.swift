@@ -1,0 +1,84 @@
+import RTCCluster
+import RTCPrimitives
+import RTCSignaling
+import Testing
+
+/// One hub's machine, by its actions.
+@Suite struct ClusterMachineTests {
+  private typealias Machine = ClusterMachine
+
+  /// A machine that is online, with the change 5 as its last.
+  private func online() -> Machine {
+    var machine = Machine(hub: "me", prefix: "{t}", roomMembers: 4)
+    for action in machine.handle(.connected, now: .zero) {
+      switch action {
+      case .run(let id, .beat, _):
+        _ = machine.handle(.reply(id, .list([text("e"), .number(5), .number(0)])), now: .zero)
+      case .run(let id, .state, _):
+        _ = machine.handle(.reply(id, .list([text("e"), .number(5), .number(0)])), now: .zero)
+      default: break
+      }
+    }
+    #expect(machine.isOnline)
+    return machine
+  }
+
+  private func text(_ text: String) -> RESPValue { .text(Array(text.utf8)) }
+
+  private func scripts(_ actions: [Machine.Action]) -> [ClusterScript] {
+    actions.compactMap { if case .run(_, let script, _) = $0 { script } else { nil } }
+  }
+
+  private func events(_ actions: [Machine.Action]) -> [PresenceEvent] {
+    actions.compactMap { if case .report(let event) = $0 { event } else { nil } }
+  }
+
+  private func placed(_ sequence: Int) -> [UInt8] {
+    Array(#"{"k":"at","q":\#(sequence),"n":"bob","h":"other","f":"7","s":"aa","l":true,"d":"hub"}"#.utf8)
+  }
+
+  @Test func `changes are taken in order, and a gap makes the hub read the state again`() {
+    var machine = online()
+    #expect(
+      events(machine.handle(.published(channel: "{t}:changes", placed(6)), now: .zero)) == [.remote(RemotePeer("bob"))])
+    #expect(machine.handle(.published(channel: "{t}:changes", placed(6)), now: .zero).isEmpty, "an old change")
+    let actions = machine.handle(.published(channel: "{t}:changes", placed(8)), now: .zero)
+    #expect(scripts(actions) == [.state] && machine.rereads == 1)
+  }
+
+  @Test func `while Redis is away, names stay and claims are refused`() throws {
+    var machine = online()
+    var claim = PresenceClaim(id: .init(rawValue: 1), subject: .name("alice"))
+    claim.secret = "secret of alice"
+    guard case .run(let id, .claim, let arguments)? = machine.handle(.claim(claim), now: .zero).first else {
+      Issue.record("no script runs")
+      return
+    }
+    #expect(!arguments.contains { $0.contains("secret of alice") }, "Redis does not learn the secret")
+    let reply = RESPValue.list([text("granted"), text("9"), text("new")])
+    #expect(events(machine.handle(.reply(id, reply), now: .zero)) == [.answered(claim.id, .granted)])
+    #expect(events(machine.handle(.disconnected, now: .zero)) == [.connected(false)])
+    claim.id = .init(rawValue: 2)
+    claim.subject = .name("bob")
+    #expect(events(machine.handle(.claim(claim), now: .zero)) == [.answered(claim.id, .unavailable)])
+    #expect(machine.held.keys.sorted() == ["alice"])
+    // Redis may give the name away after this time.
+    let end = try #require(machine.deadline)
+    #expect(end == .zero + .seconds(Int64(600)))
+    #expect(events(machine.handle(.deadline, now: end)) == [.lost("alice")])
+    #expect(machine.held.isEmpty && machine.deadline == nil)
+  }
+
+  @Test func `a Redis that does not answer is given up, and messages are given back`() {
+    var machine = online()
+    _ = machine.handle(.published(channel: "{t}:changes", placed(6)), now: .zero)
+    let message = PresenceMessage(from: "alice", to: "bob", .request(.native, Array("{}".utf8)))
+    guard case .publish(_, "{t}:to:other", _)? = machine.handle(.pass(message), now: .zero).first else {
+      Issue.record("nothing is published")
+      return
+    }
+    var ended: [PresenceEvent] = []
+    for second in 1...5 { ended += events(machine.handle(.deadline, now: .zero + .seconds(Int64(second)))) }
+    #expect(ended == [.connected(false), .returned(message)])
+  }
+}
