@@ -46,6 +46,7 @@ extension FuzzTarget {
     FuzzTarget("WebSocket", longest: 4_096, fuzzWebSocket),
     FuzzTarget("Routes", fuzzRoutes),
     FuzzTarget("Proxy", longest: 4_096, fuzzProxy),
+    FuzzTarget("RESP", longest: 4_096, fuzzRESP),
     FuzzTarget("PortMapping", fuzzPortMapping),
     FuzzTarget("LinkHeaders", fuzzLinkHeaders),
     FuzzTarget("Access", fuzzAccess),

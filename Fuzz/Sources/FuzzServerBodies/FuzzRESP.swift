@@ -1,0 +1,71 @@
+import RTCCluster
+import RTCPrimitives
+import RTCSignaling
+
+/// The bytes of a Redis server: the values are the same however the bytes come, and a fault ends the stream for good. The
+/// values are then the replies and messages of a hub's machine.
+public func fuzzRESP(_ bytes: Span<UInt8>) {
+  let whole = fuzzArray(bytes)
+  let (values, fault) = readRESP(whole, pieces: whole.count)
+  for size in [1, 7] {
+    let (others, otherFault) = readRESP(whole, pieces: size)
+    precondition(others == values, "other values by pieces of \(size)")
+    precondition(otherFault == fault, "another fault by pieces of \(size)")
+  }
+  feedMachine(values)
+}
+
+private func fuzzArray(_ bytes: Span<UInt8>) -> [UInt8] { [UInt8](copying: bytes) }
+
+private func readRESP(_ bytes: [UInt8], pieces: Int) -> (values: [RESPValue], fault: RESPReader.Fault?) {
+  var limits = RESPReader.Limits()
+  (limits.bytes, limits.depth, limits.elements) = (4_096, 4, 256)
+  var reader = RESPReader(limits)
+  var values: [RESPValue] = []
+  var rest = bytes[...]
+  while !rest.isEmpty {
+    reader.append(rest.prefix(max(1, pieces)))
+    rest = rest.dropFirst(max(1, pieces))
+    do throws(RESPReader.Fault) {
+      while let value = try reader.read() { values.append(value) }
+    } catch {
+      return (values, error)
+    }
+  }
+  return (values, nil)
+}
+
+/// Whatever Redis answers, the machine serves only names that it has claimed, and asks in return for each value.
+private func feedMachine(_ values: [RESPValue]) {
+  var machine = ClusterMachine(hub: "me", prefix: "{f}", roomMembers: 4)
+  var now = Timestamp.zero
+  var asked: [UInt64] = []
+  func note(_ actions: [ClusterMachine.Action]) {
+    for action in actions {
+      switch action {
+      case .run(let id, _, _), .publish(let id, _, _): asked.append(id)
+      case .disconnect: asked = []
+      case .report, .stopped: break
+      }
+    }
+  }
+  note(machine.handle(.connected, now: now))
+  var claim = PresenceClaim(id: .init(rawValue: 1), subject: .name("n"))
+  claim.secret = "secret"
+  note(machine.handle(.claim(claim), now: now))
+  for value in values {
+    now += .milliseconds(Int64(100))
+    if case .push(let parts) = value {
+      guard parts.count == 3, let channel = parts[1].string, case .text(let text) = parts[2] else { continue }
+      note(machine.handle(.published(channel: channel.hasPrefix("c") ? "{f}:changes" : "{f}:to:me", text), now: now))
+    } else if !asked.isEmpty {
+      note(machine.handle(.reply(asked.removeFirst(), value), now: now))
+    } else {
+      note(machine.handle(.connected, now: now))
+      note(machine.handle(.claim(claim), now: now))
+    }
+    note(machine.handle(.pass(PresenceMessage(from: "n", to: "o", .request(.native, Array("{}".utf8)))), now: now))
+    note(machine.handle(.deadline, now: now))
+    precondition(machine.held.keys.allSatisfy { $0 == "n" }, "a name is served that was not claimed")
+  }
+}
