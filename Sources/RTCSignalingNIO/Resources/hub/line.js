@@ -114,7 +114,9 @@ class HubLine {
     const final = ["bad-token", "bad-name", "weak-secret", "replaced"].includes(code) || String(code).startsWith("link-")
       || (code === "taken-name" && !this.wasOnline);
     const passing = ["too-many-tries", "taken-name", "too-many-peers", "too-many-connections", "never-registered", "silent", "too-slow",
-      "too-many-faults", "shutting-down"].includes(code);
+      "too-many-faults", "shutting-down", "lost-name"].includes(code)
+      // On a line with a name, it is about a room.
+      || (code === "cluster-unavailable" && this.state !== "online");
     if (!final && !passing) return false;
     this.fault = { code, message: String(message ?? "") };
     this.drop();
