@@ -116,6 +116,14 @@ package struct BlockSet: Hashable, Sendable {
 
   package func intersects(_ rect: BlockRect) -> Bool { bounds(in: rect) != nil }
 
+  /// Number of blocks of `rect`, which lies in the picture, that are in it.
+  package func count(in rect: BlockRect) -> Int {
+    let columns = rect.column..<rect.endColumn
+    return (rect.row..<rect.endRow).reduce(0) { sum, row in
+      columns.wordRange.reduce(sum) { $0 + (words[row * wordsPerRow + $1] & columns.mask(ofWord: $1)).nonzeroBitCount }
+    }
+  }
+
   /// The smallest rectangle with all blocks of the set in `rect`, which lies in the picture; nil without any.
   package func bounds(in rect: BlockRect) -> BlockRect? { bounds(in: rect) { $0 } }
 

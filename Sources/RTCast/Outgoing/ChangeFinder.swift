@@ -40,20 +40,26 @@ package struct ChangeFinder: Sendable {
   package mutating func skip(_ frame: VideoFrame) { (last, compared) = (frame, 0) }
 
   /// Takes the next picture.
-  /// - Parameter isAsked: whether the caller needs the changed blocks, whatever the damage is.
-  /// - Returns: the picture, its damage reduced to the changes; and the changed blocks, nil if unknown.
-  package mutating func take(_ frame: VideoFrame, isAsked: Bool) -> (frame: VideoFrame, changed: BlockSet?) {
+  /// - Parameters:
+  ///   - isAsked: whether the caller needs the changed blocks, whatever the damage is.
+  ///   - findsMoves: whether the caller needs what moved.
+  /// - Returns: the picture, its damage reduced to the changes; the changed blocks, nil if unknown; and what moved, if
+  ///   something did.
+  package mutating func take(
+    _ frame: VideoFrame, isAsked: Bool, findsMoves: Bool = false
+  ) -> (frame: VideoFrame, changed: BlockSet?, moved: MovedPicture?) {
     attend(isWide: Self.isWide(frame))
     guard isAsked || attention > 0, let last, last.canBeCompared(with: frame) else {
       skip(frame)
-      return (frame, nil)
+      return (frame, nil, nil)
     }
     self.last = frame
     let changed = PictureComparison.changes(from: last.buffer, to: frame.buffer)
     compared = min(compared + 1, Self.settled)
     let rects = changed.rects(limit: Self.maximumRects).map { $0.pixels(in: frame.size) }
     judge(spared: Self.area(rects) * Self.payingShare < Self.area(of: frame))
-    return (narrowed(frame, to: rects), changed)
+    let moved = findsMoves ? MoveFinder.find(from: last.buffer, to: frame.buffer, changed: changed) : nil
+    return (narrowed(frame, to: rects), changed, moved)
   }
 
   private mutating func attend(isWide: Bool) {

@@ -30,7 +30,7 @@ import Testing
     damage: [PixelRect]?
   ) throws {
     var finder = try settled()
-    let (narrowed, changed) = finder.take(try frame([(3, 2)], damage: damage), isAsked: false)
+    let (narrowed, changed, _) = finder.take(try frame([(3, 2)], damage: damage), isAsked: false)
     #expect(narrowed.damage == [PixelRect(x: 48, y: 32, width: 16, height: 16)])
     #expect(changed?.count == 1)
   }
@@ -44,7 +44,7 @@ import Testing
     var finder = ChangeFinder()
     let small = [PixelRect(x: 1, y: 2, width: 20, height: 20)]
     for _ in 0..<8 {
-      let (same, changed) = finder.take(try frame([(0, 0)], damage: small), isAsked: false)
+      let (same, changed, _) = finder.take(try frame([(0, 0)], damage: small), isAsked: false)
       #expect(same.damage == small && changed == nil)
     }
   }
@@ -56,6 +56,36 @@ import Testing
     let changed = finder.take(try frame([(0, 0), (9, 4)], damage: small), isAsked: true).changed
     #expect(changed?.count == 2)
     #expect(changed?.contains(column: 9, row: 4) == true)
+  }
+
+  @Test func `what moved is found for those who ask`() throws {
+    func page(_ first: Int) throws -> VideoFrame {
+      let size = PixelSize(width: 320, height: 320)
+      let buffer = try #require(
+        PixelBuffer.allocate(format: .bgra, size: size) { _, bytes, stride in
+          for y in 0..<size.height {
+            for x in 0..<size.width {
+              bytes[y * stride + x * 4] = UInt8(truncatingIfNeeded: (y + first) * (y + first) * 31 + x * y)
+            }
+          }
+        })
+      return VideoFrame(buffer: buffer, captureTime: .zero, damage: nil, colorSpace: .bt601Full)
+    }
+    var finder = ChangeFinder()
+    var old = try page(0)
+    _ = finder.take(old, isAsked: true, findsMoves: true)
+    // The page again, seven rows higher.
+    let moved = try #require(
+      PixelBuffer.allocate(format: .bgra, size: old.size) { _, bytes, stride in
+        let source = old.buffer.bytes(ofPlane: 0)
+        for y in 0..<old.size.height {
+          for x in 0..<stride { bytes[y * stride + x] = source[(y + 7) % old.size.height * stride + x] }
+        }
+      })
+    old = VideoFrame(buffer: moved, captureTime: .zero, damage: nil, colorSpace: .bt601Full)
+    var without = finder
+    #expect(without.take(old, isAsked: true).moved == nil)
+    #expect(finder.take(old, isAsked: true, findsMoves: true).moved?.moves.map(\.dy) == [-7])
   }
 
   @Test func `who asks from now on is told what differs from the picture before, seen or not`() throws {
@@ -80,7 +110,7 @@ import Testing
   @Test func `a picture of another size, or of another kind, is all new`() throws {
     var finder = try settled()
     let larger = PixelSize(width: 336, height: 160)
-    let (other, changed) = finder.take(try frame([], damage: nil, size: larger), isAsked: true)
+    let (other, changed, _) = finder.take(try frame([], damage: nil, size: larger), isAsked: true)
     #expect(other.damage == nil && changed == nil)
     let planes = try #require(PixelBuffer.allocate(format: .i420, size: larger) { _, _, _ in })
     let planar = VideoFrame(buffer: planes, captureTime: .zero, damage: nil, colorSpace: .bt601Limited)
@@ -107,7 +137,7 @@ import Testing
     var compared = 0
     for number in 0..<130 {
       let picture = try frame(number % 2 == 0 ? blocks : [], damage: Self.everything)
-      let (told, changed) = finder.take(picture, isAsked: false)
+      let (told, changed, _) = finder.take(picture, isAsked: false)
       compared += changed == nil ? 0 : 1
       #expect(told.damage?.contains(Self.everything[0]) == true)
     }
@@ -123,7 +153,7 @@ import Testing
       _ = finder.take(try frame(number % 2 == 0 ? blocks : [], damage: Self.everything), isAsked: false)
     }
     let small = [PixelRect(x: 1, y: 2, width: 20, height: 20)]
-    let (told, changed) = finder.take(try frame([], damage: small), isAsked: false)
+    let (told, changed, _) = finder.take(try frame([], damage: small), isAsked: false)
     #expect(told.damage == small && changed == nil)
   }
 }
