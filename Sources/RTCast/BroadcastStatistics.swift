@@ -96,7 +96,9 @@ public struct BroadcastStatistics: Sendable {
     public var videoShare = 0.0
     /// Rectangles that it was sent since it came.
     public var rectangles: UInt64 = 0
-    /// Bytes of these rectangles.
+    /// Pictures that it was told to make of moved pixels since it came.
+    public var moves: UInt64 = 0
+    /// Bytes of all these.
     public var bytes: UInt64 = 0
     /// Bytes that the page has not acknowledged.
     public var unacknowledgedBytes = 0
@@ -160,6 +162,7 @@ public struct BroadcastStatistics: Sendable {
 extension BroadcastStatistics.Exact {
   init(_ viewer: ExactViewerStatistics) {
     (isVisible, share, videoShare) = (viewer.isVisible, viewer.share, viewer.videoShare)
-    (rectangles, bytes, unacknowledgedBytes) = (viewer.rectangles, viewer.bytes, viewer.unacknowledgedBytes)
+    (rectangles, moves) = (viewer.rectangles, viewer.moves)
+    (bytes, unacknowledgedBytes) = (viewer.bytes, viewer.unacknowledgedBytes)
   }
 }

@@ -370,3 +370,102 @@ def test_the_page_shows_the_screen_before_it_is_connected(screen, cast, browser)
         page.live().until(EVERYTHING).is_the_screen(server)
     finally:
         browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+
+
+# A part of each pane and of what is beside it: reading a canvas is slow.
+BANDS = [(304, 64), (640, 96), (1152, 64)]
+
+# Each time the browser draws: a sum of pixels if all are exact, or null while some are not.
+SEEN = f"""const bands = {[list(band) for band in BANDS]};""" + """window.seen = []; {
+    const weights = Uint32Array.from({ length: 96 * 720 }, (_, i) => Math.imul(i, 2654435761) | 1), { exact } = rtcast;
+    const look = () => {
+      let sum = null;
+      if (exact.isShown && exact.store.drawnBlocks === exact.store.columns * exact.store.rows) {
+        sum = 0;
+        for (const [x, width] of bands) {
+          const pixels = new Uint32Array(exact.pen.getImageData(x, 0, width, 720).data.buffer);
+          for (let i = 0; i < pixels.length; i++) sum = (sum + Math.imul(pixels[i] & 0xffffff, weights[i])) | 0;
+        }
+      }
+      window.seen.push(sum === null ? (exact.isShown ? -2 : -1) : sum >>> 0);
+      if (!window.seenEnough) requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  }"""
+
+
+def pixel_sum(picture):
+    """As the page's script sums it."""
+    total = 0
+    for x, width in BANDS:
+        words = picture[:, x:x + width].astype(np.uint64).reshape(-1, 3) @ np.array([1, 1 << 8, 1 << 16], dtype=np.uint64)
+        weights = np.arange(words.size, dtype=np.uint64) * 2654435761 & 0xFFFFFFFF | 1
+        total += int((words * weights & 0xFFFFFFFF).sum())
+    return total & 0xFFFFFFFF
+
+
+def video_bytes(page):
+    return page.driver.execute_async_script(
+        "const done = arguments[0]; rtcast.pc.getStats().then((all) => done([...all.values()].find(({ type, kind }) => type === 'inbound-rtp' && kind === 'video').bytesReceived))")
+
+
+# By how much two panes go on, 120 times.
+STEPS = {
+    "evenly": [(6, 0)] * 120,
+    "by a wheel": [(53, 0) if step % 4 == 0 else (0, 0) for step in range(120)],
+    "smoothly, two panes": [(round(20 - 19 * np.cos(step / 10)), 7 if step > 60 else 0) for step in range(120)],
+}
+
+
+@pytest.mark.quiet("measures the share of drawn frames that are exact")
+@pytest.mark.parametrize("kind", STEPS)
+def test_text_is_exact_while_it_scrolls(screen, cast, any_browser, kind):
+    """The page copies what moved, and gets new lines in the same message: what it shows was on the screen, to the bit."""
+    server, painter, window = screen
+    tall = [coloured_page(width, 4000, seed=seed) for width, seed in ((630, 11), (500, 12))]
+    pixmaps = []
+    for picture in tall:
+        pixmaps.append(window.create_pixmap(picture.shape[1], 4000, painter.screen.root_depth))
+        painter.put(pixmaps[-1], picture)
+    gc = window.create_gc()
+    places = np.cumsum(STEPS[kind], axis=0).tolist()
+    screens = [server.picture()]
+
+    def show(left, right):
+        window.copy_area(gc, pixmaps[0], 0, left, 630, 600, 20, 61)
+        window.copy_area(gc, pixmaps[1], 0, right, 500, 600, 700, 61)
+        painter.display.sync()
+
+    def drawn_at(left, right):
+        picture = screens[0].copy()
+        picture[61:661, 20:650] = tall[0][left:left + 600]
+        picture[61:661, 700:1200] = tall[1][right:right + 600]
+        return picture
+
+    show(0, 0)
+    process = cast("screen", "--fps", "30", "--bitrate", "2500k", "--no-cursor", display=server.name)
+    page = Page(any_browser, process.url()).live().until(EVERYTHING)
+    page.is_the_screen(server)
+    before = process.wait_event("stats", where=lambda event: event["peers"] and event["peers"][0]["exact"])["peers"][0]["exact"]
+    page.script(COUNT)
+    page.script(SEEN)
+    received = video_bytes(page)
+    begun = time.monotonic()
+    for step, place in enumerate(places):
+        show(*place)
+        time.sleep(max(0, begun + (step + 1) / 30 - time.monotonic()))
+    page.script("window.seenEnough = true")
+    seconds = time.monotonic() - begun
+    seen, size = page.script("return [window.seen, window.exactBytes]")
+    video = video_bytes(page) - received
+    page.is_the_screen(server)
+    known = {pixel_sum(drawn_at(*place)) for place in [(0, 0), *places]}
+    share = sum(value in known for value in seen) / len(seen)
+    wrong = sum(value >= 0 and value not in known for value in seen)
+    process.drain()
+    exact = process.wait_event("stats", where=lambda event: event["peers"] and event["peers"][0]["exact"])["peers"][0]["exact"]
+    moves = exact["moves"] - before["moves"]
+    measured = (f"{share:.1%} of {len(seen)} drawn frames exact, {seen.count(-1)} hidden, {seen.count(-2)} incomplete, {wrong} wrong; {len(set(seen))} states; "
+                f"{moves} moves, {size * 8 / seconds / 1000:.0f} kbit/s exact, {video * 8 / seconds / 1000:.0f} kbit/s video")
+    print(f"{kind}: {measured}")
+    assert wrong == 0 and moves > 20 and share > 0.8 and len(set(seen)) > 20, measured

@@ -21,7 +21,12 @@ public func fuzzExact(_ bytes: Span<UInt8>) {
     let frame = BlockRect(column: Int(count) % 30, row: 1, width: 4, height: 2)
     var changed = BlockSet(picture.size)
     changed.insert(frame)
-    scheduler.take(changed, captureTime: now, now: now, into: &out)
+    let moved = count.isMultiple(of: 5) ? scrolled(picture.size) : nil
+    if let moved {
+      changed.formUnion(moved.moved)
+      changed.formUnion(moved.patched)
+    }
+    scheduler.take(changed, moved: moved, captureTime: now, now: now, into: &out)
     scheduler.frame(now, bytes: 100, now: now, into: &out)
     if count.isMultiple(of: 3) { scheduler.noteSnapshot(UInt32(count % 8), isNewest: true, now: now) }
     // A page that the viewer keeps is named when it returns: one of three pictures.
@@ -38,4 +43,16 @@ public func fuzzExact(_ bytes: Span<UInt8>) {
     // 100 kB/s, the excess of one step, and the messages about changes.
     precondition(sent <= Int(now.nanoseconds / 10_000) + 40_000 + reader.offset * 200)
   }
+}
+
+/// A part of the picture has scrolled by seven rows.
+private func scrolled(_ size: PixelSize) -> MovedPicture {
+  var (moved, patched) = (BlockSet(size), BlockSet(size))
+  moved.insert(BlockRect(column: 1, row: 2, width: 25, height: 5))
+  patched.insert(BlockRect(column: 1, row: 7, width: 25, height: 1))
+  let move = PictureMove(PixelRect(x: 16, y: 32, width: 400, height: 89), dx: 0, dy: -7)
+  var picture = MovedPicture(
+    moves: [move], moved: moved, patched: patched, patches: [PixelRect(x: 16, y: 121, width: 400, height: 7)])
+  picture.encode { _ in [UInt8](repeating: 0, count: 100) }
+  return picture
 }

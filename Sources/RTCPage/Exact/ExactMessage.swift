@@ -16,6 +16,11 @@ package enum ExactMessage {
   ///     cells      5 | timestamp 32 | width 16 | height 16, in pixels
   ///     keep       6 | timestamp 32 | count 16 | count × (cell 16 | slot 16 | length 16)
   ///     recall     7 | timestamp 32 | number 32 | count 16 | count × (cell 16 | slot 16 | length 16)
+  ///     move       8 | timestamp 32 | number 32 | voids 16 | blocks 16 | copies 16 | patches 16
+  ///                  | voids and blocks × (column 16 | row 16 | width 16 | height 16), in blocks
+  ///                  | copies × (x 16 | y 16 | width 16 | height 16 | dx 16 | dy 16), in pixels
+  ///                  | patches × (x 16 | y 16 | width 16 | height 16 | bytes 32) | the patches' WebP files
+  ///     moves      9 | timestamp 32 | version 16 (1)
   package enum Kind: UInt8 {
     case begin = 1
     case void = 2
@@ -24,6 +29,8 @@ package enum ExactMessage {
     case cells = 5
     case keep = 6
     case recall = 7
+    case move = 8
+    case moves = 9
   }
 
   /// Cells, row by row through the picture, and the slots of their pixels; both go up by one.
@@ -39,6 +46,8 @@ package enum ExactMessage {
   package static let rectangleHeaderSize = 17
   /// Rectangles of a `void` or `snapshot` message at most; where there are more, one holds them all.
   package static let maximumVoids = 64
+  /// Rectangles of a `move` message at most, of each kind; where there are more, no such message is sent.
+  package static let maximumMoveRects = 256
   /// Cells of a `recall` message at most, so that a page can say of each of them that it does not have it.
   package static let maximumRecalls = 256
 
@@ -64,6 +73,47 @@ package enum ExactMessage {
       writer.write(UInt16(clamping: size.width))
       writer.write(UInt16(clamping: size.height))
     }
+  }
+
+  /// The caster can say what moved: a page that can copy it answers with `follows`.
+  package static func moves(_ timestamp: RTPTimestamp) -> [UInt8] {
+    message(count: 7) { writer in
+      writer.write(Kind.moves.rawValue)
+      writer.write(timestamp.value)
+      writer.write(UInt16(1))
+    }
+  }
+
+  /// A void, and rectangles whose pixels the page has elsewhere, or gets with the message.
+  /// - Parameters:
+  ///   - voids: these blocks have changed otherwise.
+  ///   - blocks: these are exact as soon as the moves and then the patches have been drawn in them.
+  package static func move(
+    _ timestamp: RTPTimestamp, number: UInt32, voids: [BlockRect], blocks: [BlockRect], _ moves: [PictureMove],
+    _ patches: [PixelPatch]
+  ) -> [UInt8] {
+    let count =
+      17 + (voids.count + blocks.count) * 8 + moves.count * 12 + patches.reduce(0) { $0 + 12 + $1.webP.count }
+    return message(count: count) { writer in
+      writer.write(Kind.move.rawValue)
+      writer.write(timestamp.value)
+      writer.write(number)
+      for count in [voids.count, blocks.count, moves.count, patches.count] { writer.write(UInt16(clamping: count)) }
+      for rect in voids + blocks { write([rect.column, rect.row, rect.width, rect.height], into: &writer) }
+      for move in moves {
+        write([move.rect.x, move.rect.y, move.rect.width, move.rect.height], into: &writer)
+        for value in [move.dx, move.dy] { writer.write(UInt16(bitPattern: Int16(clamping: value))) }
+      }
+      for patch in patches {
+        write([patch.rect.x, patch.rect.y, patch.rect.width, patch.rect.height], into: &writer)
+        writer.write(UInt32(clamping: patch.webP.count))
+      }
+      for patch in patches { writer.write(patch.webP.span) }
+    }
+  }
+
+  private static func write(_ values: [Int], into writer: inout ByteWriter) {
+    for value in values { writer.write(UInt16(clamping: value)) }
   }
 
   private static func blocks(_ kind: Kind, _ timestamp: RTPTimestamp, _ rects: [BlockRect]) -> [UInt8] {
@@ -136,6 +186,7 @@ package enum ExactMessage {
 ///     acknowledgement 2 | number 32
 ///     cache           3 | slots 16
 ///     missing         4 | number 32 | count 16 (1…256) | count × index 16
+///     follows         5
 package enum ExactViewerMessage: Hashable, Sendable {
   /// The content to send: nothing while the page cannot be seen, and not the content of the snapshot with this number.
   case ready(isVisible: Bool, snapshot: UInt32? = nil)
@@ -145,6 +196,8 @@ package enum ExactViewerMessage: Hashable, Sendable {
   case cache(slots: Int)
   /// An acknowledgement of a `recall` of which the page does not have these cells, counted from 0.
   case missing(UInt32, cells: [Int])
+  /// The page copies what moved.
+  case follows
 
   /// Nil for what no viewer of ours says.
   package init?(parsing bytes: Span<UInt8>) {
@@ -174,6 +227,7 @@ package enum ExactViewerMessage: Hashable, Sendable {
         cells.append(Int(cell))
       }
       self = .missing(number, cells: cells)
+    case 5: self = .follows
     default: return nil
     }
     guard reader.isAtEnd else { return nil }
@@ -186,6 +240,7 @@ package enum ExactViewerMessage: Hashable, Sendable {
       [1, 1, (isVisible ? 1 : 0) | (snapshot == nil ? 0 : 2)] + (snapshot.map(Self.bytes) ?? [])
     case .acknowledgement(let number): [2] + Self.bytes(of: number)
     case .cache(let slots): [3] + Self.bytes(of: UInt16(clamping: slots))
+    case .follows: [5]
     case .missing(let number, let cells):
       [4] + Self.bytes(of: number) + ([cells.count] + cells).flatMap { Self.bytes(of: UInt16(clamping: $0)) }
     }

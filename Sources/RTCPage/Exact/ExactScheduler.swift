@@ -106,12 +106,17 @@ package struct ExactScheduler: Sendable {
   /// Whether a viewer needs messages about changes, or may come and ask for them.
   package func wantsChanges(_ now: Timestamp) -> Bool { hasViewers || snapshots.contains { $0.expires > now } }
 
+  /// Whether a viewer copies what moved.
+  package var wantsMoves: Bool { viewers.values.contains { $0.copiesMoves } }
+
   // MARK: - The picture
 
   /// Takes the newest picture, before the frame that shows it is sent.
-  /// - Parameter changed: the differences from the picture before; in a picture of another size, everything is new.
+  /// - Parameters:
+  ///   - changed: the differences from the picture before; in a picture of another size, everything is new.
+  ///   - moved: what of them has moved, and patches; nil: nothing.
   package mutating func take(
-    _ changed: BlockSet, captureTime: Timestamp, now: Timestamp, into out: inout [Delivery]
+    _ changed: BlockSet, moved: MovedPicture? = nil, captureTime: Timestamp, now: Timestamp, into out: inout [Delivery]
   ) {
     newest = max(newest, captureTime)
     if changed.size != size { begin(changed.size, now, into: &out) }
@@ -127,7 +132,8 @@ package struct ExactScheduler: Sendable {
     }
     grid.note(changed, now)
     if let job, changed.intersects(job.rect) { isSpoilt = true }
-    for id in viewers.keys { out.add(viewers[id]?.void(changed, newest), to: id) }
+    var plan: MovePlan?
+    for id in viewers.keys { out.add(viewers[id]?.change(changed, moved, newest, now: now, &plan), to: id) }
   }
 
   /// Everything sent is void; the next picture starts again.
@@ -195,6 +201,7 @@ package struct ExactScheduler: Sendable {
       for message in viewers[id]?.adopt(but: snapshot.changed, newest) ?? [] { out.add(message, to: id) }
     case .acknowledgement(let number): viewers[id]?.acknowledge(number, now: now)
     case .cache(let slots): viewers[id]?.setCache(slots: slots, now: now)
+    case .follows: viewers[id]?.follow()
     case .missing(let number, let cells):
       out.add(viewers[id]?.miss(number, cells: cells, in: grid, newest, now: now), to: id)
     }

@@ -22,8 +22,12 @@ struct ExactViewer {
   private var nextNumber: UInt32 = 1
   /// Whether it has named a snapshot that it had: only the first counts.
   private var hasAdopted = false
-  /// All rectangles that it was sent.
-  private var sent: (rectangles: UInt64, bytes: UInt64) = (0, 0)
+  /// All rectangles, and pictures of which something moved, that it was sent.
+  private var sent: (rectangles: UInt64, moves: UInt64, bytes: UInt64) = (0, 0, 0)
+  /// Whether the page copies what moved.
+  private var follows = false
+  /// The number of the last picture of which something moved.
+  private var lastMove: UInt32 = 0
   /// The pixels that the page keeps.
   private var cache = CellCache()
   /// Whether the page was told that it may keep cells.
@@ -91,7 +95,8 @@ struct ExactViewer {
     hasBegun = true
     defer { hasOffered = true }
     let begin = ExactMessage.begin(timestamp(time), held.size)
-    return hasOffered ? [begin] : [begin, ExactMessage.cells(timestamp(time), CellGrid.pixels)]
+    if hasOffered { return [begin] }
+    return [begin, ExactMessage.cells(timestamp(time), CellGrid.pixels), ExactMessage.moves(timestamp(time))]
   }
 
   /// These blocks are others from `time` on.
@@ -106,6 +111,41 @@ struct ExactViewer {
     if rects.reduce(0, { $0 + $1.area }) > lost.count { searched = 0 }
     told = time
     return ExactMessage.void(timestamp(time), rects)
+  }
+
+  // MARK: - What moved
+
+  /// The page is seen, copies what moved, and has something to copy.
+  var copiesMoves: Bool { isVisible && follows && hasBegun && !held.isEmpty }
+
+  /// The page copies what moved from now on.
+  mutating func follow() { follows = true }
+
+  /// These blocks are others from `time` on, and this is how.
+  /// - Parameter plan: of a viewer before this one, which may have held the same.
+  /// - Returns: what to send.
+  mutating func change(
+    _ changed: BlockSet, _ moved: MovedPicture?, _ time: Timestamp, now: Timestamp, _ plan: inout MovePlan?
+  ) -> [UInt8]? {
+    // A viewer that answers nothing is sent no more than voids.
+    guard let moved, copiesMoves, underway.count < Self.maximumUnderway, held.intersects(changed) else {
+      return void(changed, time)
+    }
+    let takesPatches = unacknowledgedBytes <= budget.window && budget.allowsPatches(now)
+    if plan?.isFor(held, takesPatches) != true { plan = MovePlan(moved, changed, held, takesPatches: takesPatches) }
+    guard let plan, let blocks = plan.blocks, let voids = plan.voids else { return void(changed, time) }
+    held = plan.after
+    told = time
+    let message = ExactMessage.move(
+      timestamp(time), number: nextNumber, voids: voids, blocks: blocks, moved.moves,
+      takesPatches ? moved.patches : [])
+    lastMove = nextNumber
+    noteUnderway(message.count, recalled: [], now: now)
+    sent.moves += 1
+    sent.bytes += UInt64(message.count)
+    budget.spendMove(message.count, now: now)
+    noteKeeping(now + Self.keepInterval)
+    return message
   }
 
   /// A frame is sent whose changes are covered by messages.
@@ -132,10 +172,14 @@ struct ExactViewer {
 
   /// A rectangle, or cells, are on their way.
   private mutating func note(_ bytes: Int, recalled: [ExactMessage.CellRun], now: Timestamp) {
+    noteUnderway(bytes, recalled: recalled, now: now)
+    spend(bytes, now: now)
+  }
+
+  private mutating func noteUnderway(_ bytes: Int, recalled: [ExactMessage.CellRun], now: Timestamp) {
     if underway.isEmpty { lastProgress = now }
     underway.append((nextNumber, bytes, recalled))
     nextNumber &+= 1
-    spend(bytes, now: now)
   }
 
   private mutating func spend(_ bytes: Int, now: Timestamp) {
@@ -238,6 +282,8 @@ struct ExactViewer {
         missed.insert(grid.cells[all[index].cell].rect)
         cache.forget(all[index].slot, at: number)
       }
+      // What it lacks may have moved anywhere.
+      if Int32(bitPattern: lastMove &- number) > 0 { missed.insertAll() }
     }
     acknowledge(number, now: now)
     return void(missed, time)
@@ -282,7 +328,7 @@ struct ExactViewer {
     var lacking = left
     if left.size == held.size { lacking.subtract(held) }
     statistics.videoShare = Double(lacking.count) / blocks
-    (statistics.rectangles, statistics.bytes) = sent
+    (statistics.rectangles, statistics.moves, statistics.bytes) = sent
     statistics.unacknowledgedBytes = unacknowledgedBytes
     return statistics
   }
@@ -317,6 +363,8 @@ package struct ExactViewerStatistics: Hashable, Sendable {
   package var videoShare = 0.0
   /// Rectangles that it was sent.
   package var rectangles: UInt64 = 0
+  /// Pictures that it made of moved pixels.
+  package var moves: UInt64 = 0
   /// Bytes of these, headers included, and of messages about cells that the page keeps.
   package var bytes: UInt64 = 0
   /// Bytes of these that are not acknowledged yet.

@@ -53,6 +53,21 @@ struct SendBudget {
     credit = max(floor, credit - Double(bytes))
   }
 
+  /// Whether new pixels of a picture that moved may be sent, whatever the video has taken: they replace it.
+  func allowsPatches(_ now: Timestamp) -> Bool {
+    let taken = own.reduce(0) { $0 + ($1.time > now - Self.ownSpan ? $1.bytes : 0) }
+    return Double(taken) <= Self.ownSpan.seconds * Double(rate.bitsPerSecond) / 8 * Self.patchShare
+  }
+  /// The share of the bandwidth for them.
+  private static let patchShare = 0.8
+
+  /// Spends bytes of a picture that moved.
+  mutating func spendMove(_ bytes: Int, now: Timestamp) {
+    spendFirst(bytes, now: now)
+    own.removeAll { $0.time <= now - Self.ownSpan }
+    own.append((now, bytes))
+  }
+
   private mutating func refill(_ now: Timestamp) {
     guard now > updated else { return }
     credit = min(Self.depth.seconds * bytesPerSecond, credit + (now - updated).seconds * bytesPerSecond)

@@ -89,7 +89,7 @@ struct StatisticsReport: Sendable {
   private static func event(_ exact: BroadcastStatistics.Exact) -> JSONValue {
     .object([
       ("visible", .bool(exact.isVisible)), ("share", .number(exact.share)), ("video_share", .number(exact.videoShare)),
-      ("rectangles", .count(exact.rectangles)), ("bytes", .count(exact.bytes)),
+      ("rectangles", .count(exact.rectangles)), ("moves", .count(exact.moves)), ("bytes", .count(exact.bytes)),
       ("unacknowledged_bytes", .count(exact.unacknowledgedBytes)),
     ])
   }

@@ -41,10 +41,27 @@ import Testing
         == [7, 0, 0, 0, 5, 0, 0, 0, 7, 0, 2, 0, 1, 1, 2, 0, 3, 0, 4, 0, 5, 1, 0])
   }
 
+  @Test func `a move says what is void, what is exact, what is copied and what is new`() {
+    var picture = MovedPicture(
+      moves: [PictureMove(PixelRect(x: 1, y: 2, width: 3, height: 258), dx: 5, dy: -7)],
+      moved: BlockSet(PixelSize(width: 32, height: 32)), patched: BlockSet(PixelSize(width: 32, height: 32)),
+      patches: [PixelRect(x: 9, y: 8, width: 7, height: 6), PixelRect(x: 0, y: 0, width: 1, height: 1)])
+    picture.encode { $0.x == 0 ? [3] : [1, 2] }
+    let message = ExactMessage.move(
+      RTPTimestamp(5), number: 7, voids: [BlockRect(column: 1, row: 2, width: 3, height: 4)],
+      blocks: [BlockRect(column: 5, row: 6, width: 7, height: 8)], picture.moves, picture.patches)
+    #expect(message[..<17] == [8, 0, 0, 0, 5, 0, 0, 0, 7, 0, 1, 0, 1, 0, 1, 0, 2])
+    #expect(message[17..<33] == [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0, 8])
+    #expect(message[33..<45] == [0, 1, 0, 2, 0, 3, 1, 2, 0, 5, 255, 249])
+    #expect(message[45..<57] == [0, 9, 0, 8, 0, 7, 0, 6, 0, 0, 0, 2])
+    #expect(message[57...] == [0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 1, 1, 2, 3])
+    #expect(ExactMessage.moves(RTPTimestamp(5)) == [9, 0, 0, 0, 5, 0, 1])
+  }
+
   @Test(arguments: [
     ExactViewerMessage.ready(isVisible: true), .ready(isVisible: false), .ready(isVisible: true, snapshot: .max),
     .ready(isVisible: false, snapshot: 0), .acknowledgement(0), .acknowledgement(.max),
-    .cache(slots: 0), .cache(slots: 65_535), .missing(7, cells: [0]), .missing(.max, cells: Array(0...255)),
+    .cache(slots: 0), .cache(slots: 65_535), .missing(7, cells: [0]), .missing(.max, cells: Array(0...255)), .follows,
   ]) func `what a viewer says is understood`(_ message: ExactViewerMessage) {
     #expect(ExactViewerMessage(parsing: message.bytes.span) == message)
   }
@@ -59,9 +76,10 @@ import Testing
     let tooMany = [4, 0, 0, 0, 1, 1, 1] + [UInt8](repeating: 0, count: 514)
     #expect(ExactViewerMessage(parsing: tooMany.span) == nil, "257 cells")
     #expect(ExactViewerMessage(parsing: [3, 0].span) == nil)
+    #expect(ExactViewerMessage(parsing: [5, 0].span) == nil)
     var random = SeededGenerator(seed: 3)
     for _ in 0..<50_000 {
-      let bytes = (0..<Int.random(in: 0...9, using: &random)).map { _ in UInt8.random(in: 0...4, using: &random) }
+      let bytes = (0..<Int.random(in: 0...9, using: &random)).map { _ in UInt8.random(in: 0...5, using: &random) }
       guard let message = ExactViewerMessage(parsing: bytes.span) else { continue }
       #expect(message.bytes == bytes)
     }

@@ -58,8 +58,54 @@ struct ExactWorld {
     show(new)
   }
 
+  /// A picture in which the blocks of `rect` are those that were `columns` to the left and `rows` above. What comes from
+  /// outside the picture is new.
+  mutating func move(_ rect: BlockRect, columns: Int, rows: Int) {
+    let grid = BlockSet(size)
+    let side = BlockSet.blockSize
+    func content(_ column: Int, _ row: Int) -> Int? {
+      guard 0..<grid.columns ~= column, 0..<grid.rows ~= row else { return nil }
+      return screen[row * grid.columns + column]
+    }
+    var (new, patched) = (screen, BlockSet(size))
+    for row in rect.row..<rect.endRow {
+      for column in rect.column..<rect.endColumn {
+        let block = BlockRect(column: column, row: row, width: 1, height: 1)
+        // Blocks at the edge have another size.
+        let isWhole = block.pixels(in: size).area == side * side
+        let source = BlockRect(column: column - columns, row: row - rows, width: 1, height: 1)
+        let isFromWhole = source.pixels(in: size).area == side * side
+        if isWhole, isFromWhole, let content = content(source.column, source.row) {
+          new[row * grid.columns + column] = content
+        } else {
+          count = (count + 1) % 60_000
+          new[row * grid.columns + column] = count
+          patched.insert(block)
+        }
+      }
+    }
+    var moved = BlockSet(size)
+    moved.insert(rect)
+    moved.subtract(patched)
+    let moves = moved.rects(limit: 64).map { PictureMove($0.pixels(in: size), dx: columns * side, dy: rows * side) }
+    let patches = patched.rects(limit: 64)
+    var picture = MovedPicture(
+      moves: moves, moved: moved, patched: patched, patches: patches.map { $0.pixels(in: size) })
+    picture.encode { rect in
+      let blocks = BlockRect(covering: rect)
+      var bytes: [UInt8] = []
+      for row in blocks.row..<blocks.endRow {
+        for content in new[row * grid.columns + blocks.column..<row * grid.columns + blocks.endColumn] {
+          bytes += [UInt8(content >> 8), UInt8(content & 255)]
+        }
+      }
+      return bytes
+    }
+    show(new, moved: picture)
+  }
+
   /// A picture of the same size with this content.
-  mutating func show(_ new: [Int]) {
+  mutating func show(_ new: [Int], moved: MovedPicture? = nil) {
     var blocks = BlockSet(size)
     changes += 1
     for block in new.indices where new[block] != screen[block] {
@@ -68,7 +114,7 @@ struct ExactWorld {
     }
     screen = new
     var out: [ExactScheduler.Delivery] = []
-    scheduler.take(blocks, captureTime: now, now: now, into: &out)
+    scheduler.take(blocks, moved: moved, captureTime: now, now: now, into: &out)
     deliver(out)
   }
 
@@ -94,12 +140,14 @@ struct ExactWorld {
   /// - Parameters:
   ///   - snapshot: that it has, and names.
   ///   - slots: the number of cells that it keeps; nil: it is an older page.
+  ///   - follows: whether it copies what moved.
   mutating func join(
     _ id: String, rate: BitRate = .megabitsPerSecond(20), having snapshot: (number: UInt32, screen: [Int])? = nil,
-    slots: Int? = nil
+    slots: Int? = nil, follows: Bool = false
   ) {
     pages[id] = PageModel()
     pages[id]?.slots = slots
+    pages[id]?.follows = follows
     scheduler.add(id, clock: clock, rate: rate, now: now)
     ready(id, having: snapshot)
     frame()

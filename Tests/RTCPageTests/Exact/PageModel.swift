@@ -12,6 +12,10 @@ struct PageModel {
   var snapshot: [Int] = []
   /// The number of cells that it keeps; nil: it does not know of cells.
   var slots: Int?
+  /// Whether it copies what moved.
+  var follows = false
+  /// Blocks that were drawn of what moved.
+  private(set) var copied = 0
   /// The page keeps all but one of so many cells; 0: all.
   var losesOneOf = 0
   private var kept: [Int: [Int?]] = [:]
@@ -28,7 +32,10 @@ struct PageModel {
     var reader = ByteReader(bytes.span)
     let kind = reader.readUInt8()
     let timestamp = reader.readUInt32()
-    if kind != 1, kind != 5, told == nil { return kind == 7 ? reader.readUInt32().map { .acknowledgement($0) } : nil }
+    if kind == 9 { return follows ? .follows : nil }
+    if kind != 1, kind != 5, told == nil {
+      return kind == 7 || kind == 8 ? reader.readUInt32().map { .acknowledgement($0) } : nil
+    }
     if kind != 5 { told = timestamp }
     switch kind {
     case 1:
@@ -86,9 +93,49 @@ struct PageModel {
       }
       missed += missing.count
       return missing.isEmpty ? .acknowledgement(number) : .missing(number, cells: missing)
+    case 8: return .acknowledgement(move(&reader))
     default: preconditionFailure("an unknown message")
     }
     return nil
+  }
+
+  /// Whole blocks have moved by whole blocks. In the place of a patch's WebP file: two bytes a block.
+  private mutating func move(_ reader: inout ByteReader) -> UInt32 {
+    func values(_ count: Int) -> [Int] { (0..<count).map { _ in Int(reader.readUInt16()!) } }
+    let number = reader.readUInt32()!
+    let counts = values(4)
+    let voids = (0..<counts[0]).map { _ in values(4) }
+    let blocks = (0..<counts[1]).map { _ in values(4) }
+    let copies = (0..<counts[2]).map { _ in
+      values(4).map { $0 / 16 } + values(2).map { Int(Int16(truncatingIfNeeded: $0)) / 16 }
+    }
+    let patches = (0..<counts[3]).map { _ in
+      let rect = values(4)
+      precondition(reader.readUInt32() != nil)
+      return [rect[0] / 16, rect[1] / 16, (rect[2] + 15) / 16, (rect[3] + 15) / 16]
+    }
+    func each(_ rect: [Int], _ body: (_ column: Int, _ row: Int) -> Void) {
+      for row in rect[1]..<rect[1] + rect[3] { for column in rect[0]..<rect[0] + rect[2] { body(column, row) } }
+    }
+    var made = drawn
+    for copy in copies {
+      each(copy) { column, row in
+        guard column < columns, row < drawn.count / columns else { return }
+        made[row * columns + column] = drawn[(row - copy[5]) * columns + column - copy[4]]
+      }
+    }
+    for patch in patches {
+      each(patch) { column, row in made[row * columns + column] = Int(reader.readUInt16()!) }
+    }
+    precondition(reader.isAtEnd)
+    for rect in voids { each(rect) { drawn[$1 * columns + $0] = nil } }
+    for rect in blocks {
+      each(rect) { column, row in
+        drawn[row * columns + column] = made[row * columns + column]
+        copied += 1
+      }
+    }
+    return number
   }
 
   private func cells(_ reader: inout ByteReader) -> [(cell: Int, slot: Int)] {

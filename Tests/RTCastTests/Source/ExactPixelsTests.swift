@@ -72,8 +72,8 @@ import Testing
               height: (numbers[3] + 15) / 16))
           try send(.acknowledgement(number), on: channel)
         case .snapshot: Issue.record("none was named")
-        case .cells: break
-        case .keep, .recall: Issue.record("the page keeps nothing")
+        case .cells, .moves: break
+        case .keep, .recall, .move: Issue.record("the page keeps and copies nothing")
         case nil: Issue.record("a message of no kind")
         }
         if missing.isEmpty, voids == 0 {
@@ -107,7 +107,7 @@ import Testing
       case .stateChanged(.open): try send(.ready(isVisible: true, snapshot: number), on: channel)
       case .message(.binary(let bytes)):
         // What is told of frames in between says nothing here.
-        guard let kind = ExactMessage.Kind(rawValue: bytes[0]), kind != .void, kind != .cells else { break }
+        guard let kind = ExactMessage.Kind(rawValue: bytes[0]), ![.void, .cells, .moves].contains(kind) else { break }
         kinds.append(kind)
         if kind == .snapshot {
           #expect(bytes[5...].elementsEqual([0, 0]), "nothing has changed")

@@ -136,6 +136,87 @@ class ExactStore {
     return ExactStore.joined(runs).map((rect) => this.pixels(rect));
   }
 
+  /// Pixels are elsewhere now (`copies`, whose pixels at x, y were at x - dx, y - dy), and new ones lie upon them (`patches`); these `blocks`
+  /// are exact then, and `voids` are others. Everything that came before it has been drawn, as far as it could be decoded.
+  /// Returns in pixels: what to clear, and after that the parts to draw of the copies, from the canvas as it was before, and of the patches,
+  /// by their place in the list.
+  move({ timestamp, voids, blocks, copies, patches }, isDecoded = () => true) {
+    const result = { clear: [], copies: [], patches: [] };
+    if (!this.hasBegun) return result;
+    this.tell(timestamp);
+    this.order += 1;
+    const parts = { copies, patches: patches.filter((patch, index) => isDecoded(index)), lacking: patches.filter((patch, index) => !isDecoded(index)) };
+    const isPossible = copies.every((copy) => this.contains(copy) && this.contains(ExactStore.source(copy, copy))) && patches.every((patch) => this.contains(patch));
+    const isGiven = (rect) => isPossible && this.isGiven(rect, parts);
+    // By the blocks as they were before.
+    const drawn = [], lost = [...voids];
+    for (const rect of blocks) {
+      if (isGiven(rect)) { drawn.push(rect); continue; }
+      const runs = [], { row, height, column, width } = rect;
+      for (let y = row; y < Math.min(this.rows, row + height); y++) {
+        let run = null;
+        for (let x = column; x < Math.min(this.columns, column + width); x++) {
+          const block = { column: x, row: y, width: 1, height: 1 };
+          if (!isGiven(block)) { run = null; lost.push(block); }
+          else if (run) run.width += 1;
+          else runs.push(run = block);
+        }
+      }
+      drawn.push(...ExactStore.joined(runs));
+    }
+    for (const rect of lost) this.each(rect, (block) => { this.since[block] = this.order; if (this.drawn[block]) this.drawn[block] = 2; });
+    for (const rect of drawn) this.each(rect, (block) => { this.since[block] = this.order; this.drawn[block] = 1; this.from[block] = timestamp; });
+    result.clear = this.clear(lost);
+    for (const rect of drawn) {
+      const pixels = this.pixels(rect);
+      for (const copy of copies) result.copies.push({ ...ExactStore.common(pixels, copy), dx: copy.dx, dy: copy.dy });
+      patches.forEach((patch, index) => result.patches.push({ ...ExactStore.common(pixels, patch), index }));
+    }
+    for (const kind of ["copies", "patches"]) result[kind] = result[kind].filter((part) => !ExactStore.isEmpty(part));
+    return result;
+  }
+
+  /// Whether the page has every pixel of the blocks: new, copied from what is drawn, or drawn in its place.
+  isGiven(rect, { copies, patches, lacking }) {
+    const pixels = this.pixels(rect);
+    if (lacking.some((patch) => !ExactStore.isEmpty(ExactStore.common(patch, pixels)))) return false;
+    if (patches.some((patch) => ExactStore.covers(patch, pixels))) return true;
+    if (!copies.some((copy) => ExactStore.covers(copy, pixels)) && !this.areDrawn(rect)) return false;
+    return copies.every((copy) => {
+      const part = ExactStore.common(pixels, copy);
+      return ExactStore.isEmpty(part) || this.areDrawn(ExactStore.blocksOf(ExactStore.source(copy, part)));
+    });
+  }
+
+  areDrawn(rect) {
+    let are = true;
+    this.each(rect, (block) => { if (this.drawn[block] !== 1) are = false; });
+    return are;
+  }
+
+  contains({ x, y, width, height }) { return width > 0 && height > 0 && x >= 0 && y >= 0 && x + width <= this.width && y + height <= this.height; }
+
+  /// Where the pixels of a part of a copy were.
+  static source({ dx, dy }, { x, y, width, height }) { return { x: x - dx, y: y - dy, width, height }; }
+
+  static covers(outer, { x, y, width, height }) {
+    return outer.x <= x && outer.y <= y && outer.x + outer.width >= x + width && outer.y + outer.height >= y + height;
+  }
+
+  static isEmpty({ width, height }) { return width <= 0 || height <= 0; }
+
+  /// The pixels that both have.
+  static common(a, b) {
+    const x = Math.max(a.x, b.x), y = Math.max(a.y, b.y);
+    return { x, y, width: Math.min(a.x + a.width, b.x + b.width) - x, height: Math.min(a.y + a.height, b.y + b.height) - y };
+  }
+
+  /// The blocks that have a pixel of a rectangle.
+  static blocksOf({ x, y, width, height }) {
+    const side = ExactStore.blockSize, column = Math.floor(x / side), row = Math.floor(y / side);
+    return { column, row, width: Math.ceil((x + width) / side) - column, height: Math.ceil((y + height) / side) - row };
+  }
+
   /// The caster can name pixels that the page keeps, in cells of this size.
   /// Returns the number of slots for which `bytes` of pixels suffice; null for a size that cannot be.
   offer(width, height, bytes) {
@@ -247,9 +328,7 @@ function parseExact(buffer) {
   case 2: case 4: {
     const count = view.getUint16(5);
     if (view.byteLength !== 7 + count * 8) return null;
-    const rects = Array.from({ length: count }, (_, i) => ({ column: view.getUint16(7 + i * 8), row: view.getUint16(9 + i * 8),
-      width: view.getUint16(11 + i * 8), height: view.getUint16(13 + i * 8) }));
-    return { kind: view.getUint8(0) === 2 ? "void" : "snapshot", timestamp, rects };
+    return { kind: view.getUint8(0) === 2 ? "void" : "snapshot", timestamp, rects: parseBlocks(view, 7, count) };
   }
   case 3:
     if (view.byteLength <= 17) return null;
@@ -264,8 +343,34 @@ function parseExact(buffer) {
     const runs = view.byteLength < 11 ? null : parseCellRuns(view, 9);
     return runs && { kind: "recall", timestamp, number: view.getUint32(5), runs };
   }
+  case 8: return parseMove(view, timestamp);
+  case 9: return { kind: "moves", timestamp };
   default: return null;
   }
+}
+
+function parseBlocks(view, start, count) {
+  return Array.from({ length: count }, (_, i) => ({ column: view.getUint16(start + i * 8), row: view.getUint16(start + 2 + i * 8),
+    width: view.getUint16(start + 4 + i * 8), height: view.getUint16(start + 6 + i * 8) }));
+}
+
+/// What moved, with the WebP files of its patches.
+function parseMove(view, timestamp) {
+  if (view.byteLength < 17) return null;
+  const [voids, blocks, copies, patches] = [9, 11, 13, 15].map((offset) => view.getUint16(offset));
+  let start = 17 + (voids + blocks) * 8, end = start + (copies + patches) * 12;
+  if (view.byteLength < end) return null;
+  const rect = (at) => ({ x: view.getUint16(at), y: view.getUint16(at + 2), width: view.getUint16(at + 4), height: view.getUint16(at + 6) });
+  const value = { kind: "move", timestamp, number: view.getUint32(5), voids: parseBlocks(view, 17, voids),
+    blocks: parseBlocks(view, 17 + voids * 8, blocks), copies: [], patches: [] };
+  for (let i = 0; i < copies; i++, start += 12) value.copies.push({ ...rect(start), dx: view.getInt16(start + 8), dy: view.getInt16(start + 10) });
+  for (let i = 0; i < patches; i++, start += 12) {
+    const size = view.getUint32(start + 8);
+    if (end + size > view.byteLength) return null;
+    value.patches.push({ ...rect(start), webP: new Uint8Array(view.buffer, view.byteOffset + end, size) });
+    end += size;
+  }
+  return end === view.byteLength ? value : null;
 }
 
 /// Runs of cells and slots, from their number on to the end of the message; null if they are more than a picture has.
@@ -283,6 +388,7 @@ const exactWords = {
   acknowledgement: (number) => Uint8Array.of(2, ...exactWords.number(number)),
   cache: (slots) => Uint8Array.of(3, slots >>> 8, slots & 255),
   missing: (number, cells) => Uint8Array.of(4, ...exactWords.number(number), ...[cells.length, ...cells].flatMap((value) => [value >>> 8 & 255, value & 255])),
+  follows: () => Uint8Array.of(5),
   number: (value) => [value >>> 24, value >>> 16 & 255, value >>> 8 & 255, value & 255],
 };
 
@@ -349,6 +455,9 @@ class ExactLayer {
     this.isSeen = false;     // the caster was asked for pixels
     this.canvas = null;
     this.isOver = false;
+    this.queue = [];         // messages behind a move that waits for pictures
+    this.decoding = 0;       // rectangles that have not been drawn yet
+    this.moved = 0;          // moves drawn
     this.channel = connection.createDataChannel("exact", { protocol: ExactLayer.protocol });
     this.channel.binaryType = "arraybuffer";
     this.channel.onopen = () => this.ready();
@@ -387,6 +496,7 @@ class ExactLayer {
     const { frame } = this.store;
     this.store.forget();
     this.store.frame = frame;
+    this.drop();
     this.sheets?.clear();
     this.update();
     this.isSeen = !document.hidden && !document.pictureInPictureElement;
@@ -399,12 +509,37 @@ class ExactLayer {
     this.isOver = true;
     clearInterval(this.watch);
     this.store.forget();
+    this.drop();
     this.sheets?.clear();
     this.update();
   }
 
+  /// Messages that have not had their turn are of no use any more.
+  drop() {
+    for (const { pictures } of this.queue) for (const picture of pictures ?? []) picture.then((bitmap) => bitmap?.close());
+    this.queue = [];
+  }
+
   take(message) {
     if (!message || this.isOver || !this.canvas) return;
+    if (message.kind === "rectangle" || message.kind === "move") {
+      this.channel.send(exactWords.acknowledgement(message.number));
+      message.pictures = (message.patches ?? [message]).map((part) => ExactLayer.decode(part));
+      if (message.patches) Promise.all(message.pictures).then((bitmaps) => { message.bitmaps = bitmaps; this.advance(); });
+    }
+    this.queue.push(message);
+    this.advance();
+  }
+
+  /// Messages have their turn in order: a move, and what is behind it, when all pixels that came before it are drawn and its own are decoded.
+  advance() {
+    if (this.isOver) return;
+    while (this.queue.length && !(this.queue[0].kind === "move" && (this.decoding > 0 || !this.queue[0].bitmaps))) this.perform(this.queue.shift());
+    this.look();
+    this.update();
+  }
+
+  perform(message) {
     switch (message.kind) {
     case "begin":
       if (!this.isSeen) break;   // it was on its way when the page was hidden; without it nothing else is drawn
@@ -417,8 +552,7 @@ class ExactLayer {
       this.clear(this.store.void(message.timestamp, message.rects));
       break;
     case "rectangle":
-      this.channel.send(exactWords.acknowledgement(message.number));
-      this.decode(message);
+      this.draw(message);
       break;
     case "snapshot":
       this.adopt(message);
@@ -432,28 +566,68 @@ class ExactLayer {
     case "recall":
       this.recall(message);
       break;
+    case "moves":
+      this.channel.send(exactWords.follows());
+      break;
+    case "move":
+      this.move(message);
+      break;
     }
-    this.look();
-    this.update();
   }
 
-  async decode(message) {
-    const arrival = this.store.arrive(message);
-    if (!arrival) return;
+  /// The picture; null if it cannot be decoded, or has another size: the video is there.
+  static async decode({ webP, width, height }) {
     try {
-      const picture = await createImageBitmap(new Blob([message.webP], { type: "image/webp" }), { colorSpaceConversion: "none" });
-      if (picture.width === message.width && picture.height === message.height) this.land(arrival, picture, message.x, message.y);
+      const picture = await createImageBitmap(new Blob([webP], { type: "image/webp" }), { colorSpaceConversion: "none" });
+      if (picture.width === width && picture.height === height) return picture;
       picture.close();
-    } catch { /* the video is there */ }
+    } catch { /* as said */ }
+    return null;
+  }
+
+  async draw(message) {
+    const arrival = this.store.arrive(message), [decoded] = message.pictures;
+    await this.whileDecoding(async () => {
+      const picture = await decoded;
+      if (picture && arrival) this.land(arrival, picture, message.x, message.y);
+      picture?.close();
+    });
+  }
+
+  async whileDecoding(body) {
+    this.decoding += 1;
+    try { await body(); } finally { this.decoding -= 1; }
+    this.advance();
+  }
+
+  /// Copies what moved, by way of another canvas, as parts may overlap; then draws the patches.
+  move(message) {
+    const { canvas } = this, { bitmaps } = message, aside = this.aside?.canvas ?? document.createElement("canvas");
+    if (!this.aside) aside.addEventListener("contextlost", () => this.ready());
+    if (!(this.aside ??= aside.getContext("2d"))) return void this.channel.close();   // no memory: the video is there
+    if (aside.width !== canvas.width || aside.height !== canvas.height) Object.assign(aside, { width: canvas.width, height: canvas.height });
+    const { clear, copies, patches } = this.store.move(message, (index) => bitmaps[index] !== null);
+    for (const { x, y, width, height, dx, dy } of copies) this.aside.drawImage(canvas, x - dx, y - dy, width, height, x, y, width, height);
+    this.clear(clear);
+    for (const { x, y, width, height } of copies) this.pen.drawImage(aside, x, y, width, height, x, y, width, height);
+    for (const { index, x, y, width, height } of patches) {
+      const { x: left, y: top } = message.patches[index];
+      this.pen.drawImage(bitmaps[index], x - left, y - top, width, height, x, y, width, height);
+    }
+    for (const bitmap of bitmaps) bitmap?.close();
+    this.moved += 1;
+    this.keep(this.store.keepDrawn());
   }
 
   /// The snapshot is as good as rectangles of the channel; it may still be on its way.
   async adopt({ timestamp, rects }) {
     const arrival = this.store.adopt(timestamp, rects);
-    const picture = await this.snapshot?.picture.catch(() => null);
-    if (!arrival || arrival.store !== this.store.since) return;
-    if (picture?.width === this.store.width && picture.height === this.store.height) this.land(arrival, picture, 0, 0);
-    else this.ready();   // without it, then
+    await this.whileDecoding(async () => {
+      const picture = await this.snapshot?.picture.catch(() => null);
+      if (!arrival || arrival.store !== this.store.since) return;
+      if (picture?.width === this.store.width && picture.height === this.store.height) this.land(arrival, picture, 0, 0);
+      else this.ready();   // without it, then
+    });
   }
 
   land(arrival, picture, left, top) {

@@ -131,24 +131,40 @@ package final class ExactPixels: PageFeature {
     guard let picture else {
       return Answer(picture: nil, yieldsRate: state.withLock { $0.wantsRate(ofViewers: count) })
     }
-    let (isOffered, isWatched) = state.withLock {
-      ($0.isScreen, $0.scheduler.wantsChanges(MonotonicClock.now()))
+    let (isOffered, isWatched, wantsMoves) = state.withLock {
+      let now = MonotonicClock.now()
+      return ($0.isScreen, $0.scheduler.wantsChanges(now), $0.scheduler.wantsMoves && $0.allowance.nextTurn <= now)
     }
     guard isOffered else {
       return Answer(picture: picture, yieldsRate: state.withLock { $0.wantsRate(ofViewers: count) })
     }
     guard isEncoded || isWatched else {
       changes.skip(picture)
-      return take(picture, nil, count)
+      return take(picture, nil, nil, count)
     }
-    let (found, changed) = changes.take(picture, isAsked: isWatched)
-    return take(found, changed, count)
+    var (found, changed, moved) = changes.take(
+      picture, isAsked: isWatched, findsMoves: wantsMoves && isExact(picture))
+    if moved != nil { encodePatches(of: &moved, found) }
+    return take(found, changed, moved, count)
   }
 
-  /// - Parameter changed: what differs from the picture before; nil: unknown, so everything.
-  private func take(_ frame: VideoFrame, _ changed: BlockSet?, _ count: Int) -> Answer {
+  /// Encodes the new pixels of a picture that moved: at once, as the page draws all parts together.
+  private func encodePatches(of moved: inout MovedPicture?, _ picture: VideoFrame) {
+    let start = MonotonicClock.now()
+    moved?.encode { rect in
+      let limit = BlockRect(covering: rect).area * ExactScheduler.maximumBytesPerBlock + 512
+      return (try? WebPEncoder().encode(picture.buffer, rect, .fast)).flatMap { $0.count <= limit ? $0 : nil }
+    }
+    let end = MonotonicClock.now()
+    state.withLock { $0.allowance.note(end - start, now: end) }
+  }
+
+  /// - Parameters:
+  ///   - changed: what differs from the picture before; nil: unknown, so everything.
+  ///   - moved: what of it has moved.
+  private func take(_ frame: VideoFrame, _ changed: BlockSet?, _ moved: MovedPicture?, _ count: Int) -> Answer {
     let (isNew, yieldsRate) = state.withLock { state in
-      let isNew = state.take(frame, changed, isExact: isExact(frame))
+      let isNew = state.take(frame, changed, moved, isExact: isExact(frame))
       return (isNew, state.wantsRate(ofViewers: count))
     }
     if isNew { waiter.ring() }
@@ -309,7 +325,9 @@ package final class ExactPixels: PageFeature {
 
 extension ExactPixels.State {
   /// - Returns: true if there is something new for viewers.
-  fileprivate mutating func take(_ frame: VideoFrame, _ changed: BlockSet?, isExact: Bool) -> Bool {
+  fileprivate mutating func take(
+    _ frame: VideoFrame, _ changed: BlockSet?, _ moved: MovedPicture?, isExact: Bool
+  ) -> Bool {
     guard isOpen, isScreen, isExact else {
       forgetPicture()
       return false
@@ -318,7 +336,8 @@ extension ExactPixels.State {
     picture = frame
     if !changed.isEmpty { version += 1 }
     perform { scheduler, out in
-      scheduler.take(changed, captureTime: frame.captureTime, now: MonotonicClock.now(), into: &out)
+      scheduler.take(
+        changed, moved: moved, captureTime: frame.captureTime, now: MonotonicClock.now(), into: &out)
     }
     return !changed.isEmpty && scheduler.hasViewers
   }
