@@ -90,7 +90,7 @@ package enum ExactMessage {
   ///   - blocks: these are exact as soon as the moves and then the patches have been drawn in them.
   package static func move(
     _ timestamp: RTPTimestamp, number: UInt32, voids: [BlockRect], blocks: [BlockRect], _ moves: [PictureMove],
-    _ patches: [PixelPatch]
+    _ patches: [MovedPicture.Patch]
   ) -> [UInt8] {
     let count =
       17 + (voids.count + blocks.count) * 8 + moves.count * 12 + patches.reduce(0) { $0 + 12 + $1.webP.count }

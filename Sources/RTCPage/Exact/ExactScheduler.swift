@@ -109,6 +109,12 @@ package struct ExactScheduler: Sendable {
   /// Whether a viewer copies what moved.
   package var wantsMoves: Bool { viewers.values.contains { $0.copiesMoves } }
 
+  /// Whether all viewers have what changed in the newest picture by moves and patches, so that the video may follow later.
+  /// - Parameter count: the number of viewers of the video.
+  package func isFollowed(_ changed: BlockSet, byViewers count: Int, _ now: Timestamp) -> Bool {
+    count > 0 && viewers.values.count { $0.follows(changed, now) } == count
+  }
+
   // MARK: - The picture
 
   /// Takes the newest picture, before the frame that shows it is sent.

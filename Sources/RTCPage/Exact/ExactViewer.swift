@@ -16,7 +16,7 @@ struct ExactViewer {
   private var told: Timestamp?
   private var budget: SendBudget
   /// The rectangles on their way, the oldest first; with the cells of each that was recalled.
-  private var underway: [(number: UInt32, bytes: Int, recalled: [ExactMessage.CellRun])] = []
+  private var underway: [(number: UInt32, bytes: Int, recalled: [ExactMessage.CellRun], sent: Timestamp)] = []
   /// When something was acknowledged last, or sent while nothing was on its way.
   private var lastProgress: Timestamp
   private var nextNumber: UInt32 = 1
@@ -148,6 +148,18 @@ struct ExactViewer {
     return message
   }
 
+  /// Whether the page has these blocks without the video, and its acknowledgements come.
+  func follows(_ changed: BlockSet, _ now: Timestamp) -> Bool {
+    guard copiesMoves, isReachable, underway.first.map({ now - $0.sent <= Self.followPatience }) ?? true else {
+      return false
+    }
+    var lacking = changed
+    lacking.subtract(held)
+    return lacking.isEmpty
+  }
+  /// More than a round trip of most networks.
+  private static let followPatience = TimeDelta.milliseconds(400)
+
   /// A frame is sent whose changes are covered by messages.
   mutating func frame(_ time: Timestamp) -> [UInt8]? {
     guard hasBegun, !held.isEmpty, told.map({ $0 < time }) ?? true else { return nil }
@@ -178,7 +190,7 @@ struct ExactViewer {
 
   private mutating func noteUnderway(_ bytes: Int, recalled: [ExactMessage.CellRun], now: Timestamp) {
     if underway.isEmpty { lastProgress = now }
-    underway.append((nextNumber, bytes, recalled))
+    underway.append((nextNumber, bytes, recalled, now))
     nextNumber &+= 1
   }
 

@@ -1,10 +1,10 @@
 import RTCPrimitives
 
-/// What moved pixels give to a viewer: it can copy only what it has.
+/// The result of a moved picture for a viewer, which can copy only pixels that it has.
 struct MovePlan {
   private let held: BlockSet
   private let takesPatches: Bool
-  /// What the viewer has after the move.
+  /// The blocks that the viewer has after the move.
   let after: BlockSet
   /// The blocks that it lacks then; nil: they are too many rectangles.
   let voids: [BlockRect]?

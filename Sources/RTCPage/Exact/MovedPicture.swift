@@ -18,6 +18,13 @@ package struct PictureMove: Hashable, Sendable {
 
 /// How a picture follows from the picture before: pixels moved, and patches of new pixels are laid upon them.
 package struct MovedPicture: Hashable, Sendable {
+  /// New pixels.
+  package struct Patch: Hashable, Sendable {
+    package var rect: PixelRect
+    /// Empty until it is encoded.
+    package var webP: [UInt8] = []
+  }
+
   /// Their rectangles have no pixel in common.
   package var moves: [PictureMove]
   /// The blocks that are right after the moves. Pixels of them that no move covers are as before.
@@ -25,11 +32,11 @@ package struct MovedPicture: Hashable, Sendable {
   /// The blocks that are right after the moves and the patches.
   package private(set) var patched: BlockSet
   /// Their rectangles have no block in common.
-  package private(set) var patches: [PixelPatch]
+  package private(set) var patches: [Patch]
 
   package init(moves: [PictureMove], moved: BlockSet, patched: BlockSet, patches: [PixelRect]) {
     (self.moves, self.moved, self.patched) = (moves, moved, patched)
-    self.patches = patches.map { PixelPatch(rect: $0) }
+    self.patches = patches.map { Patch(rect: $0) }
   }
 
   /// Encodes the patches. Those that are not encoded are left out.
@@ -43,11 +50,4 @@ package struct MovedPicture: Hashable, Sendable {
       }
     }
   }
-}
-
-/// New pixels.
-package struct PixelPatch: Hashable, Sendable {
-  package var rect: PixelRect
-  /// Empty until it is encoded.
-  package var webP: [UInt8] = []
 }

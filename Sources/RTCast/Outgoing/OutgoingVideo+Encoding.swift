@@ -29,7 +29,15 @@ extension OutgoingVideo {
     let answer = exact?.begin(
       upright, finding: &encoders.changes, isEncoded: pass.controls.contains(where: \.isActive),
       viewers: pass.viewers.count)
-    let picture = answer.map(\.picture) ?? upright
+    // A source of encoded pictures, and a recording, wait for nobody.
+    let isNeeded =
+      pass.isRecorded || pass.isNewSource || pass.decoding != nil
+      || pass.controls.contains { $0.isActive && ($0.wantsKeyFrame || $0.awaitsHandover) }
+    let (picture, heldUntil) = encoders.heldBack.take(
+      answer.map(\.picture) ?? upright, following: answer?.following ?? .none, isNeeded: isNeeded,
+      now: MonotonicClock.now())
+    if let heldUntil { return heldUntil }
+    if pass.picture == nil, let picture { pass.picture = (picture, 0) }
     pass.yieldsRate = answer?.yieldsRate == true && !pass.isRecorded
     let mainIndex = encoders.setMain(pass.rungs)
     choose(pass)

@@ -20,6 +20,7 @@ final class RungEncoders: @unchecked Sendable {
   private var isFullColour = true
   var load = EncodingLoad()
   var changes = ChangeFinder()
+  var heldBack = HeldPicture()
   /// Not every viewer supports rotation, and none mirrors: pictures encoded here are upright.
   var turner = PictureTurner()
   /// The newest capture time of all encoders: a viewer that changes encoders must not get older pictures.

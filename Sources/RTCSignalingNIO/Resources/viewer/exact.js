@@ -457,7 +457,6 @@ class ExactLayer {
     this.isOver = false;
     this.queue = [];         // messages behind a move that waits for pictures
     this.decoding = 0;       // rectangles that have not been drawn yet
-    this.moved = 0;          // moves drawn
     this.channel = connection.createDataChannel("exact", { protocol: ExactLayer.protocol });
     this.channel.binaryType = "arraybuffer";
     this.channel.onopen = () => this.ready();
@@ -615,7 +614,6 @@ class ExactLayer {
       this.pen.drawImage(bitmaps[index], x - left, y - top, width, height, x, y, width, height);
     }
     for (const bitmap of bitmaps) bitmap?.close();
-    this.moved += 1;
     this.keep(this.store.keepDrawn());
   }
 

@@ -117,6 +117,9 @@ package final class ExactPixels: PageFeature {
     /// Whether all viewers wait for exact pixels of still parts. Refinement of the video would delay these, and be
     /// visible only briefly.
     var yieldsRate: Bool
+    /// How much of the picture viewers have already. Until a movement that all follow has ended, video of it would
+    /// only take bandwidth.
+    var following = HeldPicture.Following.none
   }
 
   /// Begins a pass of the video encoders: tells viewers what changes before a frame shows it.
@@ -163,12 +166,13 @@ package final class ExactPixels: PageFeature {
   ///   - changed: what differs from the picture before; nil: unknown, so everything.
   ///   - moved: what of it has moved.
   private func take(_ frame: VideoFrame, _ changed: BlockSet?, _ moved: MovedPicture?, _ count: Int) -> Answer {
-    let (isNew, yieldsRate) = state.withLock { state in
+    let (isNew, yieldsRate, following) = state.withLock { state in
       let isNew = state.take(frame, changed, moved, isExact: isExact(frame))
-      return (isNew, state.wantsRate(ofViewers: count))
+      let following = state.following(changed, isMoved: moved != nil, viewers: count)
+      return (isNew, state.wantsRate(ofViewers: count), following)
     }
     if isNew { waiter.ring() }
-    return Answer(picture: frame, yieldsRate: yieldsRate)
+    return Answer(picture: frame, yieldsRate: yieldsRate, following: following)
   }
 
   /// A frame that leaves next.
@@ -340,6 +344,14 @@ extension ExactPixels.State {
         changed, moved: moved, captureTime: frame.captureTime, now: MonotonicClock.now(), into: &out)
     }
     return !changed.isEmpty && scheduler.hasViewers
+  }
+
+  /// How much of the newest picture all viewers have.
+  fileprivate func following(_ changed: BlockSet?, isMoved: Bool, viewers count: Int) -> HeldPicture.Following {
+    guard isOpen, let changed, isMoved || changed.isEmpty,
+      scheduler.isFollowed(changed, byViewers: count, MonotonicClock.now())
+    else { return .none }
+    return changed.isEmpty ? .unchanged : .moved
   }
 
   /// Whether all viewers wait for exact pixels.
