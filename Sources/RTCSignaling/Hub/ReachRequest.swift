@@ -1,4 +1,4 @@
-import RTCPrimitives
+package import RTCPrimitives
 
 /// A client's question whether ports of its own address are reached from outside. The hub sends a datagram and opens a
 /// connection there, and nowhere else.

@@ -1,8 +1,7 @@
 import NIOCore
 import NIOPosix
-package import RTCPrimitives
-import RTCSignaling
-import Synchronization
+
+package import RTCSignaling
 
 /// The ports of a client that has a hub try whether they are reached from outside: UDP and TCP of one number.
 package final class ReachListener: Sendable {

@@ -1,5 +1,5 @@
 import RTCICE
-import RTCPrimitives
+package import RTCPrimitives
 import RTCSignaling
 import RTCSignalingNIO
 
