@@ -1,6 +1,10 @@
 """`rtcast doctor --ice --from`: a hub tries ports of a machine at home, through real NATs and firewalls."""
 
 import socket
+import urllib.error
+import urllib.request
+
+import pytest
 
 from harness.reach import HUB_PORT
 from test_doctor_ice import doctor, one
@@ -55,3 +59,30 @@ def test_what_cannot_be_tried_is_said_with_what_to_do(bed, cast):
     assert code == 69 and "cannot try ports" in err
     code, _, err = doctor(bed.carol, "--from", "example")
     assert code == 64 and "--from takes a hub's address" in err
+
+
+@pytest.mark.parametrize("headers", [{}, {"X-Forwarded-For": "198.51.100.7"}, {"Via": "1.1 proxy"}])
+def test_a_hub_tries_no_port_of_its_own_machine_or_of_a_proxy(headers, cast):
+    """A proxy on the same machine, or one that nobody has named, would be what is tried."""
+    url = cast("serve", "--open").url()
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        port = listening.getsockname()[1]
+        request = urllib.request.Request(f"{url}reach?tcp={port}&key=abcdef12", method="POST", headers=headers)
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(request)
+        assert refused.value.code == 409
+        listening.settimeout(0.5)
+        with pytest.raises(TimeoutError):
+            listening.accept()
+
+
+def test_an_unnamed_proxy_elsewhere_is_not_tried(bed, hub):
+    """A request by way of a proxy that the hub does not trust, from another machine."""
+    url = hub()
+    with bed.carol:
+        request = urllib.request.Request(f"{url}reach?tcp=22&key=abcdef12", method="POST", headers={"X-Forwarded-For": "198.51.100.7"})
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(request)
+    assert refused.value.code == 409

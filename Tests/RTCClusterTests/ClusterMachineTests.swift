@@ -81,4 +81,33 @@ import Testing
     for second in 1...5 { ended += events(machine.handle(.deadline, now: .zero + .seconds(Int64(second)))) }
     #expect(ended == [.connected(false), .returned(message)])
   }
+
+  @Test func `a hub that states a name anew gets the messages that did not reach it`() {
+    var machine = online()
+    for sequence in [6, 7] {
+      let actions = machine.handle(.published(channel: "{t}:changes", placed(sequence)), now: .zero)
+      #expect(events(actions) == [.remote(RemotePeer("bob"))])
+    }
+  }
+
+  @Test func `a name that Redis keeps for somebody else is lost`() throws {
+    var machine = online()
+    var claim = PresenceClaim(id: .init(rawValue: 1), subject: .name("alice"))
+    claim.secret = "secret of alice"
+    guard case .run(let id, .claim, _)? = machine.handle(.claim(claim), now: .zero).first else {
+      Issue.record("no script runs")
+      return
+    }
+    _ = machine.handle(.reply(id, .list([text("granted"), text("9"), text("new")])), now: .zero)
+    _ = machine.handle(.disconnected, now: .zero)
+    var keeps: [UInt64] = []
+    for action in machine.handle(.connected, now: .zero + .seconds(5)) {
+      if case .run(let id, .keep, _) = action { keeps.append(id) }
+    }
+    let keep = try #require(keeps.first)
+    // A hub that Redis does not know yet states its names again.
+    #expect(machine.held.keys.sorted() == ["alice"])
+    let lost = machine.handle(.reply(keep, .list([text("lost")])), now: .zero + .seconds(5))
+    #expect(events(lost) == [.lost("alice")] && machine.held.isEmpty)
+  }
 }

@@ -49,7 +49,7 @@ final class ClusterLink: RedisConnection.Owner {
     early = []
   }
 
-  /// Says goodbye. `done` is called when Redis knows it, or cannot be told.
+  /// Signs the hub off. `done` is called when Redis has confirmed it, or cannot be reached.
   func stop(_ done: @escaping () -> Void) {
     guard !hasStopped else { return done() }
     whenStopped.append(done)

@@ -64,7 +64,7 @@ package final class ClusterPresence: Presence {
 
   package func stop() { eventLoop.execute { [link] in link.value.stop {} } }
 
-  /// Says goodbye to Redis, for at most two seconds, and ends.
+  /// Signs the hub off at Redis, for at most two seconds, and ends.
   package func close() async {
     let (loop, link) = (eventLoop, link)
     try? await loop.flatSubmit {

@@ -116,7 +116,7 @@ final class RedisConnection {
     output = []
   }
 
-  /// Ends the connection without a word to the owner.
+  /// Ends the connection. The owner is not notified.
   func close() {
     hasEnded = true
     channel?.close(promise: nil)

@@ -72,8 +72,12 @@ extension ClusterMachine {
     case .beat: takeBeat(value, sent, now)
     case .state: takeState(value, now)
     case .claim(let name): takeClaim(value, name, now)
-    // The state, which is read next, says where the name is if it was not kept.
-    case .keep, .other: break
+    // The state, which is read next, says where a name is that has moved.
+    case .keep(let name, let fence):
+      guard value.elements?.first?.string == "lost", names[name]?.fence == fence else { break }
+      names[name] = nil
+      actions.append(.report(.lost(name)))
+    case .other: break
     case .enter(let name, let room, let id):
       guard names[name]?.entering[room] == id else { break }
       names[name]?.entering[room] = nil
@@ -107,7 +111,7 @@ extension ClusterMachine {
     let isFirst = self.epoch == nil
     if self.epoch != epoch || isKnown == 0 {
       self.epoch = epoch
-      // Redis has lost its data, or has taken this hub for dead.
+      // Redis has lost its data, or counts this hub as failed.
       if !isFirst, isOnline { restate(now) }
     } else if case .online(let known) = phase, known < last {
       rereads += 1

@@ -60,7 +60,7 @@ extension ClusterMachine {
     phase = .online(change.sequence)
     switch change.kind {
     // The reply to the claim says that a name is this hub's.
-    case .placed(let record): if record.hub != hub { place(record) }
+    case .placed(let record): if record.hub != hub { place(record, isAnnounced: true) }
     case .gone(let name, let fence): if remotes[name]?.fence == fence { forget(name) }
     case .entered(let name, let room, let fence):
       guard remotes[name]?.fence == fence, remotes[name]?.peer.rooms.contains(room) == false else { break }
@@ -86,14 +86,18 @@ extension ClusterMachine {
     actions.append(.report(.remote(peer)))
   }
 
-  private mutating func place(_ record: NameRecord) {
+  /// - Parameter isAnnounced: its hub states it now. Messages that found no hub there are passed on, although the record is
+  ///   the same.
+  private mutating func place(_ record: NameRecord, isAnnounced: Bool = false) {
     if let own = names[record.name], let fence = own.fence {
       // A token that is older than ours belongs to a change that ours has overtaken.
       guard record.fence > fence else { return }
       names[record.name] = nil
       if own.hash != record.hash { actions.append(.report(.lost(record.name))) }
     }
-    if let old = remotes[record.name], old.fence == record.fence, old.hub == record.hub, old.peer == record.peer {
+    if !isAnnounced, let old = remotes[record.name], old.fence == record.fence, old.hub == record.hub,
+      old.peer == record.peer
+    {
       return
     }
     remotes[record.name] = record

@@ -36,7 +36,7 @@ package struct ClusterMachine: Sendable {
     case report(PresenceEvent)
     /// The connection is of no use. The machine has taken it for lost.
     case disconnect(ClusterFault)
-    /// The hub has said goodbye.
+    /// The hub has signed off.
     case stopped
   }
 
@@ -68,7 +68,8 @@ package struct ClusterMachine: Sendable {
     case beat
     case state
     case claim(String)
-    case keep(String)
+    /// The name, and its token here.
+    case keep(String, Int64)
     case enter(String, room: String, PresenceClaim.ID)
     case message(PresenceMessage)
     case leave
@@ -184,7 +185,8 @@ package struct ClusterMachine: Sendable {
     guard let own = names[name], let fence = own.fence else { return }
     let rooms = JSONValue.array(own.rooms.map { .string($0) }).text
     run(
-      .keep, [name, own.hash, own.isListed ? "1" : "0", own.dialect.rawValue, "\(fence)", rooms], .keep(name), now)
+      .keep, [name, own.hash, own.isListed ? "1" : "0", own.dialect.rawValue, "\(fence)", rooms], .keep(name, fence),
+      now)
   }
 
   /// Gives up the connection.

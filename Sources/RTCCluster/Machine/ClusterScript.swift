@@ -33,7 +33,7 @@ package enum ClusterScript: String, CaseIterable, Sendable {
   /// Arguments: hub. The hub ends, and its peers will come back elsewhere.
   case leave
 
-  /// How long a hub is taken for alive after its last sign of life, in milliseconds.
+  /// How long after its last heartbeat a hub counts as running, in milliseconds.
   package static let lease = 3_000
   /// How long the peers of a failed hub keep their places in lists and rooms.
   package static let absence = 30_000
@@ -100,7 +100,7 @@ package enum ClusterScript: String, CaseIterable, Sendable {
       store(name, record)
       tell('at', {n = name, h = me, f = record.f, s = record.s, l = record.l, d = record.d, r = record.r})
     end
-    -- A hub that was taken for dead states its names first, after its next sign of life.
+    -- A hub that counted as failed states its names first, after its next heartbeat.
     local isKnown = redis.call('ZSCORE', key('hubs'), me)
     local function mine(name, fence)
       local record = find(name)
@@ -135,7 +135,7 @@ package enum ClusterScript: String, CaseIterable, Sendable {
       """
     case .keep:
       """
-      if not isKnown then return {'lost'} end
+      if not isKnown then return {'unknown'} end
       local name, hash, fence, rooms = ARGV[2], ARGV[3], ARGV[6], cjson.decode(ARGV[7])
       local old = find(name)
       if old then

@@ -56,8 +56,12 @@ package struct RateControl {
   package func dataTarget(_ now: Timestamp) -> BitRate {
     guard hasFeedback(now) else { return .zero }
     let media = others.rate(now).bitsPerSecond + video.rate(now).bitsPerSecond + protection.rate(now).bitsPerSecond
-    return BitRate(bitsPerSecond: max(0, estimate.target.bitsPerSecond - media))
+    let most = Double(estimate.target.bitsPerSecond) * Self.dataShare
+    return BitRate(bitsPerSecond: max(0, min(estimate.target.bitsPerSecond - media, Int64(most))))
   }
+
+  /// A transfer while the screen rests must leave room for the next picture.
+  private static let dataShare = 0.8
 
   /// The repair packets for each packet of media that the target has room for beside all else.
   package func protectionRoom(_ now: Timestamp) -> Double {

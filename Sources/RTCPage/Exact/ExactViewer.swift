@@ -131,7 +131,10 @@ struct ExactViewer {
     guard let moved, copiesMoves, underway.count < Self.maximumUnderway, held.intersects(changed) else {
       return void(changed, time)
     }
-    let takesPatches = unacknowledgedBytes <= budget.window && budget.allowsPatches(now)
+    // A message of damage would wait behind them.
+    let takesPatches =
+      unacknowledgedBytes <= budget.window && moved.patchBytes <= min(2 * budget.window, Self.maximumPatchBytes)
+      && budget.allowsPatches(now)
     if plan?.isFor(held, takesPatches) != true { plan = MovePlan(moved, changed, held, takesPatches: takesPatches) }
     guard let plan, let blocks = plan.blocks, let voids = plan.voids else { return void(changed, time) }
     held = plan.after
@@ -147,6 +150,9 @@ struct ExactViewer {
     noteKeeping(now + Self.keepInterval)
     return message
   }
+
+  /// With everything else, less than any page takes in one message.
+  private static let maximumPatchBytes = 49_152
 
   /// Whether the page has these blocks without the video, and its acknowledgements come.
   func follows(_ changed: BlockSet, _ now: Timestamp) -> Bool {

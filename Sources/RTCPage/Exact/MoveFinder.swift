@@ -165,7 +165,7 @@ package enum MoveFinder {
           if isRight { moved.insert(column: column, row: row) }
         }
       }
-      // What is new has come from beside it.
+      // New rows and columns lie beside a move, at most as far as it moved.
       let around = BlockRect(
         covering: move.rect.expanded(by: max(abs(move.dx), abs(move.dy)) + BlockSet.blockSize)
           .intersection(PixelRect(size)))

@@ -39,6 +39,9 @@ package struct MovedPicture: Hashable, Sendable {
     self.patches = patches.map { Patch(rect: $0) }
   }
 
+  /// Bytes of all encoded patches.
+  package var patchBytes: Int { patches.reduce(0) { $0 + $1.webP.count } }
+
   /// Encodes the patches. Those that are not encoded are left out.
   package mutating func encode(_ body: (PixelRect) -> [UInt8]?) {
     for index in patches.indices.reversed() {

@@ -227,7 +227,7 @@ extension SCTPAssociation {
     giveUp(retransmission.loseAll(forgetsGaps: errorCount > 2, now: now), now: now)
     // No probes between timeouts: they would undo the doubling (RFC 8985 §7.2).
     hasProbed = true
-    burstLeft = 1
+    refillBurst(now, packets: 1)
     timers[.retransmission] = now + rto.timeout
   }
 
@@ -238,7 +238,7 @@ extension SCTPAssociation {
       guard retransmission.loseLast(now: now) else { return }
     }
     isWindowOverruled = true
-    burstLeft = 1
+    refillBurst(now, packets: 1)
   }
 
   // MARK: Heartbeats

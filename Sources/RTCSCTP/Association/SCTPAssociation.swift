@@ -228,8 +228,8 @@ struct SCTPAssociation: ~Copyable {
   }
 
   /// Allows a burst, at an event that may send.
-  mutating func refillBurst(_ now: Timestamp) {
-    burstLeft = Self.maximumBurst
+  mutating func refillBurst(_ now: Timestamp, packets: Int = maximumBurst) {
+    burstLeft = packets
     burstRefilledAt = now
   }
 

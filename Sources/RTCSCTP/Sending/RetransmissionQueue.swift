@@ -35,7 +35,7 @@ struct RetransmissionQueue {
     /// The round-trip time of a chunk without retransmission (Karn).
     var roundTrip: TimeDelta?
     var hasNewLosses = false
-    /// When chunks that others have overtaken count as lost, if nothing is heard of them until then.
+    /// When chunks that others have overtaken count as lost, unless they are acknowledged before.
     var reorderingDeadline: Timestamp?
     /// A fragment of each message that was given up; the caller drops their unsent rest.
     var abandoned: [OutgoingFragment] = []

@@ -103,7 +103,8 @@ extension Hub {
     if peers[sender]?.dialect == .native, remote.dialect != .native, let call = relay.callNumber {
       note(call, BridgeKey(foreigner: remote.name, native: sender))
     }
-    guard isConnected, !remote.isAbsent else {
+    // What waits goes first.
+    guard isConnected, !remote.isAbsent, held[remote.name]?.isEmpty ?? true else {
       return try hold(Held(relay: relay, from: sender, expiry: now + configuration.limits.absence))
     }
     pass(relay, from: sender)

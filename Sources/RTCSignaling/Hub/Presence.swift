@@ -103,7 +103,7 @@ package struct PresenceMessage: Sendable, Hashable {
     case request(HubDialect, [UInt8])
     /// The named receiver of an earlier message is not at the cluster.
     case unknownPeer(String)
-    /// The named receiver of an earlier message speaks a dialect that has no words for it.
+    /// The named receiver of an earlier message speaks a dialect that cannot express the message.
     case incompatible(String)
   }
 

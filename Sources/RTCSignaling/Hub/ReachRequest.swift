@@ -84,9 +84,11 @@ extension HTTPReply {
     status: 400, sentence: "Ask as /reach?udp=PORT&tcp=PORT&key=KEY, with a key of 8 to 64 letters and digits.")
   package static let unknownClient = HTTPReply(
     status: 409,
-    sentence: "The hub does not see the client's own address; its proxy must be named with --trusted-proxy.")
+    sentence:
+      "The hub does not see the client's own address: the client is on the hub's machine, or behind a proxy that "
+      + "must be named with --trusted-proxy.")
   package static let reachedTooOften = HTTPReply(
-    status: 429, sentence: "Ports were tried too often from this network; try again in a minute.",
+    status: 429, sentence: "Ports were tried too often; try again in a minute.",
     headers: ["Retry-After": "60"])
 }
 

@@ -41,7 +41,7 @@ package final class ReachListener: Sendable {
     do {
       let tcp = try await ServerBootstrap(group: group)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-        // That it has come is all that is asked.
+        // The hub only needs to get through.
         .childChannelInitializer { $0.close() }
         .bind(host: host, port: number).get()
       return ReachListener(UInt16(number), group, [udp, tcp], stream)

@@ -46,17 +46,17 @@ extension ClientConnection {
     }
   }
 
-  // MARK: The way from outside
+  // MARK: Ports of clients
 
-  /// Something is sent to the client's own address: `ReachProbe`.
+  /// Something is sent to the client's own address: `ReachProbe`. Where the address may be a proxy's, nothing is.
   func reach(_ request: ReachRequest, _ exchange: Exchange) {
-    guard let address = IPAddress(remote.prefix { $0 != "%" }), let loop = context?.eventLoop else {
-      return answer(.unknownClient, exchange)
-    }
+    guard exchange.isFromClient, let address = IPAddress(remote.prefix { $0 != "%" })?.unmapped, !address.isLoopback,
+      !registry.isTrustedProxy(remote), let loop = context?.eventLoop
+    else { return answer(.unknownClient, exchange) }
     guard registry.beginReach(ClientNetwork(address)) else { return answer(.reachedTooOften, exchange) }
     let registry = NIOLoopBound(registry, eventLoop: loop)
     ask(exchange) {
-      let reply = await ReachProbe(address: address.unmapped, request: request, eventLoop: loop).run()
+      let reply = await ReachProbe(address: address, request: request, eventLoop: loop).run()
       loop.execute { registry.value.endReach() }
       return .reply(.reached(reply))
     }

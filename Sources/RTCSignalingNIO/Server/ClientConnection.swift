@@ -18,6 +18,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     var path: String
     var isHead: Bool
     var keepsAlive: Bool
+    /// The address of the request is known to be the client's own, and not that of a proxy.
+    var isFromClient: Bool
   }
 
   private enum Phase {
@@ -140,7 +142,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
       action: registry.evaluate(request, from: remote),
       path: String(request.path),
       isHead: head.method == .HEAD,
-      keepsAlive: head.version == .http1_1 && head.isKeepAlive && !registry.endsConnections(from: peer, head))
+      keepsAlive: head.version == .http1_1 && head.isKeepAlive && !registry.endsConnections(from: peer, head),
+      isFromClient: registry.isTrustedProxy(peer) || !registry.hasProxy(head))
     body.clear()
     phase = .reading(exchange, count: 0)
     if request.contentLength ?? 0 > registry.limits.bodyBytes {

@@ -167,8 +167,14 @@ final class ConnectionRegistry {
   /// send requests of several clients on one connection.
   func endsConnections(from address: String, _ head: HTTPRequestHead) -> Bool {
     guard hub != nil else { return false }
-    return ClientNetwork(address).isLoopback || isTrustedProxy(address)
-      || ["Via", "Forwarded", "X-Forwarded-For"].contains { head.headers.contains(name: $0) }
+    return ClientNetwork(address).isLoopback || isTrustedProxy(address) || hasProxy(head)
+  }
+
+  /// Whether a request has come by a proxy, as far as its headers say so.
+  func hasProxy(_ head: HTTPRequestHead) -> Bool {
+    ["Via", "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP"].contains {
+      head.headers.contains(name: $0)
+    }
   }
 
   func frontPage(_ request: PageRequest) -> HTTPReply { front.reply(to: request) }

@@ -30,7 +30,7 @@ struct ReachProbe: Sendable {
     return true
   }
 
-  /// From a port that the client has never sent anything to: what only lets answers in keeps it out.
+  /// The port is new, so that a firewall which admits replies only drops the datagrams.
   private func sendDatagrams() async {
     guard let port = request.udp, let target = target(port) else { return }
     let any = address.isV4 ? "0.0.0.0" : "::"

@@ -219,6 +219,9 @@ package struct EncodeStage: ~Copyable {
     return refined
   }
 
+  /// A key frame was requested, and is made when the one before is old enough.
+  package var isKeyFramePending: Bool { controls.isActive && controls.wantsKeyFrame }
+
   /// When `serve` has something to do next; nil = not before something else happens.
   package func nextDeadline(now: Timestamp) -> Timestamp? {
     guard controls.isActive, statistics.size != nil else { return nil }

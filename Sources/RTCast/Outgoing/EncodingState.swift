@@ -18,6 +18,8 @@ struct EncodingPass {
   var picture: (frame: VideoFrame, replaced: UInt64)?
   var forecast: PictureForecast
   var isNewSource: Bool
+  /// The source of the pictures before is not shown any more.
+  var hasLostSource: Bool
   /// One for each encoder.
   var controls: [EncoderControls]
   var decoding: RungEncoders.Decoding?
@@ -46,6 +48,7 @@ struct EncodingState {
   private var hadSource = false
   private var forecast = PictureForecast()
   private var isNewSource = false
+  private var hasLostSource = false
   /// A picture came, so that there is something to encode without another.
   private(set) var hasPicture = false
   /// Something was wanted at once since the last pass began.
@@ -103,7 +106,7 @@ struct EncodingState {
     let picture = waiting.take()
     let pass = EncodingPass(
       encoders: encoders, rungs: rungs, picture: picture, forecast: forecast,
-      isNewSource: isNewSource && picture != nil, controls: controls,
+      isNewSource: isNewSource && picture != nil, hasLostSource: hasLostSource, controls: controls,
       decoding: passthrough.map {
         RungEncoders.Decoding(passthrough: $0, isWanted: isPreviewed || controls.contains { $0.isActive })
       },
@@ -111,6 +114,7 @@ struct EncodingState {
       viewers: EncodingPass.Viewers(count: demand.viewers, takers: demand.takers),
       mayChoose: isChosen && !isRecorded && passthrough == nil)
     if picture != nil { isNewSource = false }
+    hasLostSource = false
     released = []
     hasUrgentChange = false
     for index in controls.indices where controls[index].wantsKeyFrame { controls[index].wantsKeyFrame = false }
@@ -132,6 +136,7 @@ struct EncodingState {
     source = run
     forecast = PictureForecast()
     waiting.clear()
+    hasLostSource = true
     isNewSource = hadSource
     hadSource = true
   }
@@ -141,6 +146,7 @@ struct EncodingState {
     source = nil
     forecast = PictureForecast()
     waiting.clear()
+    hasLostSource = true
   }
 
   mutating func announce(_ time: Timestamp, from run: ObjectIdentifier, now: Timestamp) {

@@ -17,11 +17,19 @@ package struct HeldPicture: Sendable {
   private var waiting = PictureMailbox()
   /// When the movement has ended, unless it goes on.
   private var deadline: Timestamp?
+  /// When the first of the pictures came that were held back since a frame was encoded.
+  private var since: Timestamp?
 
-  /// A wheel turns again within this time.
+  /// A movement has ended when there was no step of it for this time. The notches of a wheel are closer to each other.
   package static let patience = TimeDelta.milliseconds(300)
+  /// In a movement without end a picture is encoded this often. Viewers that say they follow may lag, and the rate of the
+  /// network is measured by packets of video.
+  package static let longest = TimeDelta.seconds(2)
 
   package init() {}
+
+  /// Forgets the picture: its source is not shown any more.
+  package mutating func clear() { self = HeldPicture() }
 
   /// Takes the picture of a pass.
   /// - Parameters:
@@ -36,8 +44,12 @@ package struct HeldPicture: Sendable {
     if let picture { waiting.post(picture) }
     if picture != nil, following == .moved { deadline = now + Self.patience }
     let mayWait = picture == nil || following != .none
-    if !isNeeded, mayWait, !waiting.isEmpty, let deadline, now < deadline { return (nil, deadline) }
-    deadline = nil
+    if !isNeeded, mayWait, !waiting.isEmpty, let deadline, now < deadline {
+      let first = since ?? now
+      since = first
+      if now < first + Self.longest { return (nil, min(deadline, first + Self.longest)) }
+    }
+    (deadline, since) = (nil, nil)
     return (waiting.take()?.frame, nil)
   }
 }

@@ -29,10 +29,12 @@ extension OutgoingVideo {
     let answer = exact?.begin(
       upright, finding: &encoders.changes, isEncoded: pass.controls.contains(where: \.isActive),
       viewers: pass.viewers.count)
-    // A source of encoded pictures, and a recording, wait for nobody.
+    if pass.hasLostSource { encoders.heldBack.clear() }
+    // A source of encoded pictures, and a recording, have no exact pixels.
     let isNeeded =
       pass.isRecorded || pass.isNewSource || pass.decoding != nil
       || pass.controls.contains { $0.isActive && ($0.wantsKeyFrame || $0.awaitsHandover) }
+      || pass.controls.indices.contains { encoders[$0].stage.isKeyFramePending }
     let (picture, heldUntil) = encoders.heldBack.take(
       answer.map(\.picture) ?? upright, following: answer?.following ?? .none, isNeeded: isNeeded,
       now: MonotonicClock.now())

@@ -132,4 +132,16 @@ private final class SharedPresence: Presence {
     #expect(errorCode(bench.take(2).last) == "lost-name" && bench.closings[2] == 1008)
     #expect(bench.take(1) == [#"{"type":"peer-gone","peer":"bob"}"#])
   }
+
+  @Test func `a message does not overtake one that has come back`() {
+    var bench = bench()
+    bench.handle(.presence(.remote(RemotePeer("bob"))))
+    bench.say(1, #"{"type":"signal","to":"bob","data":1}"#)
+    for message in presence.take() { bench.handle(.presence(.returned(message))) }
+    bench.say(1, #"{"type":"signal","to":"bob","data":2}"#)
+    #expect(presence.take().isEmpty)
+    bench.handle(.presence(.remote(RemotePeer("bob"))))
+    #expect(
+      presence.take().map(text) == [1, 2].map { #"{"type":"signal","to":"bob","data":\#($0)}"# })
+  }
 }

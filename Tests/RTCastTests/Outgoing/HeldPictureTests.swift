@@ -50,4 +50,18 @@ import Testing
     #expect(try take(2, .unchanged, after: 200).heldUntil == start + .milliseconds(310))
     #expect(try take(3, .unchanged, after: 310).picture?.damage?.count == 3)
   }
+
+  @Test mutating func `is encoded every two seconds of a movement without end`() throws {
+    var encoded: [Int64] = []
+    for step in 0..<200 where try take(step, .moved, after: Int64(step * 33)).picture != nil {
+      encoded.append(Int64(step * 33))
+    }
+    #expect(encoded == [2_013, 4_059, 6_105])
+  }
+
+  @Test mutating func `is forgotten with its source`() throws {
+    _ = try take(1, .moved, after: 0)
+    held.clear()
+    #expect(try take(nil, .none, after: 400).picture == nil)
+  }
 }

@@ -522,7 +522,6 @@ class ExactLayer {
   take(message) {
     if (!message || this.isOver || !this.canvas) return;
     if (message.kind === "rectangle" || message.kind === "move") {
-      this.channel.send(exactWords.acknowledgement(message.number));
       message.pictures = (message.patches ?? [message]).map((part) => ExactLayer.decode(part));
       if (message.patches) Promise.all(message.pictures).then((bitmaps) => { message.bitmaps = bitmaps; this.advance(); });
     }
@@ -551,6 +550,7 @@ class ExactLayer {
       this.clear(this.store.void(message.timestamp, message.rects));
       break;
     case "rectangle":
+      this.say(exactWords.acknowledgement(message.number));
       this.draw(message);
       break;
     case "snapshot":
@@ -566,12 +566,19 @@ class ExactLayer {
       this.recall(message);
       break;
     case "moves":
-      this.channel.send(exactWords.follows());
+      this.say(exactWords.follows());
       break;
     case "move":
+      // Not on arrival: a page that lags behind is to have the video.
+      this.say(exactWords.acknowledgement(message.number));
       this.move(message);
       break;
     }
+  }
+
+  /// A message may have its turn when the channel is closing.
+  say(words) {
+    if (this.channel.readyState === "open") this.channel.send(words);
   }
 
   /// The picture; null if it cannot be decoded, or has another size: the video is there.
@@ -580,7 +587,7 @@ class ExactLayer {
       const picture = await createImageBitmap(new Blob([webP], { type: "image/webp" }), { colorSpaceConversion: "none" });
       if (picture.width === width && picture.height === height) return picture;
       picture.close();
-    } catch { /* as said */ }
+    } catch { /* It cannot be decoded. */ }
     return null;
   }
 
@@ -653,7 +660,7 @@ class ExactLayer {
     this.checkSheets();
     const { draw, missing } = this.store.recall(timestamp, runs);
     for (const copy of draw) this.sheets.draw(copy, this.pen);
-    this.channel.send(missing.length ? exactWords.missing(number, missing.slice(0, 256)) : exactWords.acknowledgement(number));
+    this.say(missing.length ? exactWords.missing(number, missing.slice(0, 256)) : exactWords.acknowledgement(number));
   }
 
   /// Without memory the page keeps nothing.

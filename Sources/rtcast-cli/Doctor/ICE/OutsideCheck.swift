@@ -68,7 +68,7 @@ struct OutsideCheck {
     case 401, 403: CastFailure(.notPermitted, "\(name) does not let this machine ask: \(said)")
     case 404, 405:
       CastFailure(.unavailable, "\(name) cannot try ports: it is no hub of rtcast, or one of an older version.")
-    case 429: CastFailure(.unavailable, "\(name): \(said)")
+    case 409, 429: CastFailure(.unavailable, "\(name): \(said)")
     default: CastFailure(.protocolError, "\(name) answered \(response.status) when asked to try a port: \(said)")
     }
   }
