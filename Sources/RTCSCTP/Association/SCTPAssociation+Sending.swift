@@ -190,7 +190,7 @@ extension SCTPAssociation {
       mayLeave(builder.capacity, isRetransmission: false)
     else { return }
     let time = pathRate.time(forBytes: Self.maximumBurst * builder.packetSize)
-    timers[.burst] = max(now, burstRefilledAt + max(.milliseconds(1), time))
+    timers[.burst] = max(now + .milliseconds(1), burstRefilledAt + time)
   }
 
   /// Performs what is due. Take the events, then call `flush`.
