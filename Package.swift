@@ -207,7 +207,7 @@ let package = Package(
           ["html", "css", "js"].map { .embedInCode("Resources/\(page)/\(page).\($0)") }
         }),
 
-    // What several hubs share, by Redis.
+    // Names and rooms that several hubs share by Redis.
     safe("RTCCluster", "RTCPrimitives RTCDTLS RTCSignaling RTCSignalingNIO NIOCore NIOPosix"),
 
     // What an application imports, and the program.

@@ -45,7 +45,7 @@ import Testing
     #expect(try goodput(starved) < 220_000)
     let measured = try Ends(loss: loss, oneWay: 75)
     measured.pair.setPath(rate: Self.rate, roundTrip: .milliseconds(150), of: .client)
-    // Of 375,000 bytes a second, without headers and losses.
+    // The path carries 375,000 bytes a second, of which headers and losses take a part.
     #expect(try goodput(measured) > 280_000)
   }
 

@@ -300,7 +300,7 @@ struct ExactViewer {
         missed.insert(grid.cells[all[index].cell].rect)
         cache.forget(all[index].slot, at: number)
       }
-      // What it lacks may have moved anywhere.
+      // A later move may have copied the missing cells to any place.
       if Int32(bitPattern: lastMove &- number) > 0 { missed.insertAll() }
     }
     acknowledge(number, now: now)

@@ -1,3 +1,5 @@
+import RTCPrimitives
+
 /// The two kinds of endpoints at which a server takes offers by HTTP.
 package enum SignalingEndpoint: String, Sendable, CaseIterable {
   /// A viewer's offer.
@@ -98,7 +100,7 @@ package enum SignalingRoute: Sendable, Equatable {
   private init?(_ path: Substring, through endpoint: SignalingEndpoint) {
     if path.hasPrefix(endpoint.sessionPrefix) {
       let id = path.dropFirst(endpoint.sessionPrefix.count)
-      guard (1...128).contains(id.utf8.count), id.utf8.allSatisfy(Self.isIdentifierByte) else { return nil }
+      guard (1...128).contains(id.utf8.count), id.utf8.allSatisfy(Base64URL.isLetter) else { return nil }
       self = .session(endpoint, id: String(id))
       return
     }
@@ -156,9 +158,5 @@ package enum SignalingRoute: Sendable, Equatable {
     case .page, .viewer, .health, .metrics, .snapshot, .wall, .streams, .streamPicture, .pick, .endpoint, .session:
       false
     }
-  }
-
-  private static func isIdentifierByte(_ byte: UInt8) -> Bool {
-    (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == 45 || byte == 95
   }
 }

@@ -103,7 +103,7 @@ extension Hub {
     if peers[sender]?.dialect == .native, remote.dialect != .native, let call = relay.callNumber {
       note(call, BridgeKey(foreigner: remote.name, native: sender))
     }
-    // What waits goes first.
+    // Messages that are held for the peer are passed before this one.
     guard isConnected, !remote.isAbsent, held[remote.name]?.isEmpty ?? true else {
       return try hold(Held(relay: relay, from: sender, expiry: now + configuration.limits.absence))
     }

@@ -12,7 +12,7 @@ package struct ReachRequest: Sendable, Equatable {
 
   /// At least one port; a key of 8 to 64 letters, digits, `-` and `_`.
   package init?(udp: UInt16?, tcp: UInt16?, key: String) {
-    guard udp != nil || tcp != nil, (8...64).contains(key.utf8.count), key.utf8.allSatisfy(Self.isKeyByte) else {
+    guard udp != nil || tcp != nil, (8...64).contains(key.utf8.count), key.utf8.allSatisfy(Base64URL.isLetter) else {
       return nil
     }
     self.udp = udp
@@ -35,10 +35,6 @@ package struct ReachRequest: Sendable, Equatable {
 
   /// The datagram. No protocol takes it for its own: the first byte is none of STUN, DTLS, RTP or TURN (RFC 9443).
   package var datagram: [UInt8] { Array("rtcast-reach \(key)".utf8) }
-
-  private static func isKeyByte(_ byte: UInt8) -> Bool {
-    (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == 45 || byte == 95
-  }
 }
 
 /// The hub's answer to a `ReachRequest`.

@@ -354,7 +354,7 @@ function parseBlocks(view, start, count) {
     width: view.getUint16(start + 4 + i * 8), height: view.getUint16(start + 6 + i * 8) }));
 }
 
-/// What moved, with the WebP files of its patches.
+/// A message that moves pixels, with the WebP files of its patches.
 function parseMove(view, timestamp) {
   if (view.byteLength < 17) return null;
   const [voids, blocks, copies, patches] = [9, 11, 13, 15].map((offset) => view.getUint16(offset));
