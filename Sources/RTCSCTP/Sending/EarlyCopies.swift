@@ -28,14 +28,12 @@ struct EarlyCopies {
   /// The maximum number of packets in a burst that is copied.
   static let maximumPackets = 4
   /// Bytes of copies that may leave at once after a pause.
-  private static let depth = 10_000
+  private static let depth = 10_000.0
 
   /// The share of lost packets, 0…1, as others have measured it.
   private var loss = 0.0
-  /// The rate that copies may take.
-  private var rate = BitRate.zero
-  private var credit = 0
-  private var updated = Timestamp.zero
+  /// The bytes that copies may take.
+  private var budget = TokenBucket(capacity: depth, perSecond: 0, now: .zero)
   private var entries = Ring<Entry>()
   /// When the last copy was sent.
   private(set) var lastSent: Timestamp?
@@ -45,7 +43,7 @@ struct EarlyCopies {
 
   mutating func setPath(rate: BitRate, loss: Double) {
     // As much again for the originals.
-    self.rate = BitRate(bitsPerSecond: rate.bitsPerSecond / 2)
+    budget.perSecond = Double(rate.bitsPerSecond) / 8 / 2
     self.loss = loss
   }
 
@@ -71,12 +69,7 @@ struct EarlyCopies {
 
   /// Whether a copy of `bytes` may leave; it is counted then.
   mutating func spend(_ bytes: Int, now: Timestamp) -> Bool {
-    if now > updated {
-      credit = min(Self.depth, credit + rate.bytes(in: min(now - updated, .seconds(1))))
-      updated = now
-    }
-    guard credit >= bytes else { return false }
-    credit -= bytes
+    guard budget.take(Double(bytes), now: now) else { return false }
     lastSent = now
     return true
   }
