@@ -64,7 +64,7 @@ def test_what_cannot_be_tried_is_said_with_what_to_do(bed, cast):
 @pytest.mark.parametrize("headers", [{}, {"X-Forwarded-For": "198.51.100.7"}, {"Via": "1.1 proxy"}])
 def test_a_hub_tries_no_port_of_its_own_machine_or_of_a_proxy(headers, cast):
     """A proxy on the same machine, or one that nobody has named, would be what is tried."""
-    url = cast("serve", "--open").url()
+    url = cast("serve", "--open", "--listen", "127.0.0.1:0").url()
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()

@@ -25,8 +25,8 @@ final class Coturn: Sendable {
       "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=turn",
       "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2", "-keyout", folder + "/key.pem", "-out", certificate,
     ])
-    port = try former?.port ?? Self.freePort()
-    tlsPort = try former?.tlsPort ?? Self.freePort()
+    port = former?.port ?? Self.freePort()
+    tlsPort = former?.tlsPort ?? Self.freePort()
     process = try TestProcess(
       [
         "turnserver", "-n", "-v", "--no-cli", "--listening-ip=127.0.0.1", "--relay-ip=127.0.0.1", "--realm=rtcast.test",
@@ -35,7 +35,10 @@ final class Coturn: Sendable {
         "--fingerprint", "--log-file=stdout", "--simple-log", "--userdb=\(folder)/db", "--pidfile=\(folder)/pid",
         "--no-rfc5780",
       ], errors: .withOutput)
-    guard process.says("IPv4. UDP listener opened") else { throw NotStarted(description: "coturn: \(process.output)") }
+    // Each is opened by a thread of its own.
+    for line in ["UDP listener opened", "opened on : 127.0.0.1:\(port)", "opened on : 127.0.0.1:\(tlsPort)"] {
+      guard process.says(line) else { throw NotStarted(description: "coturn: \(process.output)") }
+    }
   }
 
   deinit {
@@ -50,7 +53,27 @@ final class Coturn: Sendable {
     try ICEServer(parsing: [url], username: Self.username, credential: password)
   }
 
-  static func freePort() throws -> UInt16 { try UDPPort(.init(address: .loopbackV4)).number }
+  /// A port that is free for UDP and TCP, outside of the range from which the kernel takes those of outgoing connections.
+  static func freePort() -> UInt16 {
+    while true {
+      let number = UInt16.random(in: 12_000..<30_000)
+      if (try? UDPPort(.init(port: number, address: .loopbackV4))) != nil, canListen(at: number) { return number }
+    }
+  }
+
+  private static func canListen(at port: UInt16) -> Bool {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    return withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
+  }
 }
 
 /// The server's output when it did not start.

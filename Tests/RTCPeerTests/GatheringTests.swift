@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test func `a server that nobody runs is refused over TCP at once`() async throws {
-    let port = try Coturn.freePort()
+    let port = Coturn.freePort()
     let report = try await report([
       try ICEServer(parsing: ["turn:127.0.0.1:\(port)?transport=tcp"], username: "a", credential: "b")
     ])

@@ -1,5 +1,6 @@
 """nginx, Caddy and HAProxy, each with the recipes of docs/proxies.md, their ports, paths and certificate replaced by those of the test."""
 
+import os
 import random
 import re
 import shutil
@@ -13,6 +14,7 @@ from .rtcast import ROOT
 
 PAGE = ROOT / "docs/proxies.md"
 KINDS = ("nginx", "caddy", "haproxy")
+_given = set()
 
 
 def missing():
@@ -28,11 +30,16 @@ def recipes():
 
 
 def free_port():
-    """A port for a program that is started later: outside of the range from which the kernel takes ports for others meanwhile."""
+    """A port for a program that is started later.
+
+    It is outside of the range from which the kernel takes ports for others meanwhile, no other process of the tests gets it (HAProxy
+    and Caddy would share it without a word), and none gets it twice."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     while True:
-        port = random.randrange(12_000, 30_000)
+        port = random.randrange(12_000 + worker % 6 * 3_000, 15_000 + worker % 6 * 3_000)
         with socket.socket() as sock:
-            if sock.connect_ex(("127.0.0.1", port)) != 0:
+            if port not in _given and sock.connect_ex(("127.0.0.1", port)) != 0:
+                _given.add(port)
                 return port
 
 

@@ -40,13 +40,18 @@ class Client:
 
     async def hear(self, **wanted):
         """The next message whose members are as wanted; others are passed over."""
-        async with asyncio.timeout(PATIENCE):
-            while True:
-                frame = await self.socket.receive()
-                assert frame.type == aiohttp.WSMsgType.TEXT, f"{frame.type} {frame.data} {frame.extra} instead of {wanted}"
-                message = json.loads(frame.data)
-                if all(message.get(name) == value for name, value in wanted.items()):
-                    return message
+        passed_over = []
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while True:
+                    frame = await self.socket.receive()
+                    assert frame.type == aiohttp.WSMsgType.TEXT, f"{frame.type} {frame.data} {frame.extra} instead of {wanted}"
+                    message = json.loads(frame.data)
+                    if all(message.get(name) == value for name, value in wanted.items()):
+                        return message
+                    passed_over.append(message)
+        except TimeoutError:
+            raise AssertionError(f"no {wanted} within {PATIENCE} s; heard {passed_over[-5:]}") from None
 
     async def closing(self):
         """The status with which the other end closes."""
