@@ -146,14 +146,14 @@ struct MacroblockMap {
   }
 
   /// The smallest rectangle of whole macroblocks around the main part of what changed: the rows in which more than 60 %
-  /// changed of what did in the fullest, without a clock in a corner, say. Nil when nothing changed.
+  /// changed of what did in a typical one, without a clock in a corner, say. Nil when nothing changed.
   var changedBounds: PixelRect? {
     let counts = (0..<rows).map { row in
       quality[row * columns..<(row + 1) * columns].reduce(0) { $0 + ($1 == Self.changed ? 1 : 0) }
     }
-    guard let most = counts.max(), most > 0 else { return nil }
+    guard let typical = Self.typicalCount(counts) else { return nil }
     var (left, top, right, bottom) = (columns, rows, -1, -1)
-    for row in 0..<rows where counts[row] * 5 > most * 3 {
+    for row in 0..<rows where counts[row] * 5 > typical * 3 {
       (top, bottom) = (min(top, row), row)
       for column in 0..<columns where quality[row * columns + column] == Self.changed {
         (left, right) = (min(left, column), max(right, column))
@@ -161,6 +161,17 @@ struct MacroblockMap {
     }
     let bounds = PixelRect(x: left * 16, y: top * 16, width: (right + 1 - left) * 16, height: (bottom + 1 - top) * 16)
     return bounds.intersection(PixelRect(size))
+  }
+
+  /// The count of the row in which the median of the changed macroblocks is; nil if nothing changed. One full row, as of new
+  /// text below lines that are alike, does not change it.
+  private static func typicalCount(_ counts: [Int]) -> Int? {
+    let half = (counts.reduce(0, +) + 1) / 2
+    var sum = 0
+    return counts.sorted().first { count in
+      sum += count
+      return count > 0 && sum >= half
+    }
   }
 
   /// The weight of the refinable macroblocks by quality, in units of a fully detailed one. All that refinement asks

@@ -49,7 +49,7 @@ package final class VP8Encoder: VideoEncoder {
   /// The interval from which steps of a movement are long: they go farther than libvpx finds at its usual speed.
   private static let longStep = TimeDelta.milliseconds(150)
   /// The least number of moved macroblocks for which a frame with their vectors is worth its bytes.
-  private static let leastMoved = 200
+  private static let leastMoved = 100
   /// The approximate bytes of a frame with vectors.
   private static let motionBytes = 700.0
   /// The bytes that a correction of colours waits for.
@@ -238,7 +238,7 @@ package final class VP8Encoder: VideoEncoder {
       isHeld = true
       return nil
     }
-    if said > RefinementPlan.largeChange, let field = findMotion() {
+    if said > min(RefinementPlan.largeChange, map.count / Self.fewShare), let field = findMotion() {
       return try encodeMotion(field, captureTime: captureTime, now: now)
     }
     let (count, weight) = map.changedExtent
