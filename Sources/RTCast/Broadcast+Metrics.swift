@@ -9,7 +9,13 @@ extension Broadcast {
       CastMetric("rtcast_frames_captured_total", .counter, "Pictures taken from the source.", encoding.framesCaptured),
       CastMetric("rtcast_frames_encoded_total", .counter, "Frames encoded for viewers.", encoding.framesEncoded),
       CastMetric(
-        "rtcast_frames_dropped_total", .counter, "Pictures left out for lack of bandwidth.", encoding.framesDropped),
+        "rtcast_frames_left_out_total", .counter, "Pictures that became no frame.",
+        [
+          CastMetric.Sample(encoding.leftOut.busy, "reason", "busy"),
+          CastMetric.Sample(encoding.leftOut.bitrate, "reason", "bitrate"),
+          CastMetric.Sample(encoding.leftOut.unchanged, "reason", "unchanged"),
+          CastMetric.Sample(encoding.leftOut.exact, "reason", "exact"),
+        ]),
       CastMetric("rtcast_key_frames_total", .counter, "Key frames encoded.", encoding.keyFrames),
       CastMetric(
         "rtcast_processor_seconds_total", .counter, "Processor time of this program.",

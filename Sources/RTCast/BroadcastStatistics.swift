@@ -53,6 +53,8 @@ public struct BroadcastStatistics: Sendable {
   public var encodeTime = TimeDelta.zero
   /// The mean, from the encoder to the socket.
   public var sendDelay = TimeDelta.zero
+  /// Captured pictures that became no frame, since the start.
+  public var leftOut = LeftOutPictures()
   /// Full-frame copies made beyond the one conversion, in all.
   public var rawCopies: UInt64 = 0
   /// The codec of the main rung.

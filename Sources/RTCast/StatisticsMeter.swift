@@ -74,6 +74,7 @@ struct StatisticsMeter {
     result.contentHint = new.contentHint
     result.quantizer = new.quantizer
     result.rawCopies = new.rawCopies
+    result.leftOut = new.leftOut
     if captured > 0 {
       result.captureTime = (new.captureTime - encoding.captureTime) / captured
       result.convertTime = (new.convertTime - encoding.convertTime) / captured

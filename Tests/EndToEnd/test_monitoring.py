@@ -48,6 +48,8 @@ def test_a_cast_has_figures(cast):
     assert found["rtcast_live"] == 1 and found["rtcast_viewers"] == 0 and found["rtcast_frames_captured_total"] > 0
     assert found["rtcast_processor_seconds_total"] > 0
     assert found['rtcast_datagrams_dropped_total{reason="send_queue_full"}'] == 0
+    for reason in ("busy", "bitrate", "unchanged", "exact"):
+        assert 0 <= found[f'rtcast_frames_left_out_total{{reason="{reason}"}}'] <= found["rtcast_frames_captured_total"]
     message = urllib.request.Request(urljoin(listening["url"], "metrics"))
     with pytest.raises(urllib.error.HTTPError, match="401"):
         urllib.request.urlopen(message, timeout=10)

@@ -188,7 +188,13 @@ package struct EncodeStage: ~Copyable {
   /// Pictures that a newer one replaced before they were taken here; their changes came with it.
   package mutating func noteReplaced(_ count: UInt64) {
     statistics.framesCaptured += count
-    statistics.framesDropped += count
+    statistics.leftOut.busy += count
+  }
+
+  /// Pictures that were replaced while they waited for the end of a movement, which viewers had exactly.
+  package mutating func noteHeld(_ count: UInt64) {
+    statistics.framesCaptured += count
+    statistics.leftOut.exact += count
   }
 
   /// Encodes what `take` brought; nil when there is nothing to send.
@@ -199,11 +205,14 @@ package struct EncodeStage: ~Copyable {
     let wantsKeyFrame = isNewSource || isKeyFrameDue(now) || isHandoverCheap(encoder, now)
     isNewSource = false
     let hasChanged = untold?.isEmpty != true
-    guard hasChanged || wantsKeyFrame else { return nil }
+    guard hasChanged || wantsKeyFrame else {
+      statistics.leftOut.unchanged += 1
+      return nil
+    }
     policy.captured(encoder.settings.contentHint, now: now)
     tellDecision()
     let encoded = encode(encoder, captureTime: captureTime, keyFrame: wantsKeyFrame, now: now)
-    if encoded == nil { statistics.framesDropped += 1 }
+    if encoded == nil { statistics.leftOut.bitrate += 1 }
     return encoded
   }
 

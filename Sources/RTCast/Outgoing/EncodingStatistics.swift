@@ -12,8 +12,8 @@ package struct EncodingStatistics: Hashable, Sendable {
   package var keyFrames: UInt64 = 0
   /// Frames that improved a resting picture.
   package var refinements: UInt64 = 0
-  /// Captured frames left out for lack of bits; their changes came with a later frame.
-  package var framesDropped: UInt64 = 0
+  /// Captured pictures that became no frame.
+  package var leftOut = LeftOutPictures()
   package var bytesEncoded: UInt64 = 0
   /// Pictures of which pixels were converted or copied for the encoder; the others are read where they lie.
   package var framesConverted: UInt64 = 0

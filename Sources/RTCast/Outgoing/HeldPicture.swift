@@ -19,6 +19,8 @@ package struct HeldPicture: Sendable {
   private var deadline: Timestamp?
   /// When the first of the pictures came that were held back since a frame was encoded.
   private var since: Timestamp?
+  /// Pictures that newer ones replaced while they were held back.
+  private var replaced: UInt64 = 0
 
   /// A movement has ended when there was no step of it for this time. The notches of a wheel are closer to each other.
   package static let patience = TimeDelta.milliseconds(300)
@@ -50,6 +52,14 @@ package struct HeldPicture: Sendable {
       if now < first + Self.longest { return (nil, min(deadline, first + Self.longest)) }
     }
     (deadline, since) = (nil, nil)
-    return (waiting.take()?.frame, nil)
+    let taken = waiting.take()
+    replaced += taken?.replaced ?? 0
+    return (taken?.frame, nil)
+  }
+
+  /// The number of pictures that newer ones replaced while they were held back, since it was last taken.
+  package mutating func takeReplaced() -> UInt64 {
+    defer { replaced = 0 }
+    return replaced
   }
 }

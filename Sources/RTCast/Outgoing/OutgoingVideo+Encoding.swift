@@ -42,6 +42,7 @@ extension OutgoingVideo {
     if pass.picture == nil, let picture { pass.picture = (picture, 0) }
     pass.yieldsRate = answer?.yieldsRate == true && !pass.isRecorded
     let mainIndex = encoders.setMain(pass.rungs)
+    encoders[mainIndex].stage.noteHeld(encoders.heldBack.takeReplaced())
     choose(pass)
     let main = encode(pass, by: mainIndex) { _ in picture.map { ($0, false) } }
     if main.hasPicture, pass.controls[mainIndex].isActive { encoders.selection?.chooser.note(main.time) }

@@ -60,12 +60,20 @@ struct StatisticsReport: Sendable {
       ("convert_ms", JSONValue.number(s.convertTime.inMilliseconds)),
       ("encode_ms", JSONValue.number(s.encodeTime.inMilliseconds)),
       ("send_delay_ms", JSONValue.number(s.sendDelay.inMilliseconds)),
-      ("raw_copies", JSONValue.count(s.rawCopies)), ("cpu_pct", JSONValue.number(process.cpuPercent)),
+      ("left_out", Self.event(s.leftOut)), ("raw_copies", JSONValue.count(s.rawCopies)),
+      ("cpu_pct", JSONValue.number(process.cpuPercent)),
       ("rss_bytes", JSONValue.count(process.residentBytes)), ("codec", JSONValue.string(s.codec.rawValue)),
       ("content_hint", JSONValue.string(s.contentHint.rawValue)),
       ("rungs", JSONValue.array(s.rungs.map(Self.event))), ("handovers", JSONValue.count(s.handovers)),
       ("peers", JSONValue.array(s.peers.map(Self.event))),
     ]
+  }
+
+  private static func event(_ leftOut: LeftOutPictures) -> JSONValue {
+    .object([
+      ("busy", JSONValue.count(leftOut.busy)), ("bitrate", JSONValue.count(leftOut.bitrate)),
+      ("unchanged", JSONValue.count(leftOut.unchanged)), ("exact", JSONValue.count(leftOut.exact)),
+    ])
   }
 
   private static func event(_ viewer: BroadcastStatistics.Viewer) -> JSONValue {

@@ -28,6 +28,8 @@ import Testing
     #expect(try take(nil, .none, after: 500).picture == nil, "it may go on")
     let (picture, until) = try take(nil, .none, after: 597)
     #expect(picture?.captureTime == .zero + .seconds(9) && picture?.damage?.count == 10 && until == nil)
+    let replaced = (held.takeReplaced(), held.takeReplaced())
+    #expect(replaced == (9, 0), "they became no frame")
     #expect(try take(nil, .none, after: 700).picture == nil)
   }
 
