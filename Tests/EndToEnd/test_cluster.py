@@ -3,17 +3,16 @@ hub says when Redis cannot be used."""
 
 import asyncio
 import contextlib
-import json
 import socket
 import subprocess
 import tempfile
 import time
-import urllib.request
 from pathlib import Path
 
 import pytest
 
 from harness import redis as redis_server
+from harness.clusters import health, redis, ripen  # noqa: F401
 from harness.processes import wait_for
 from harness.proxies import free_port
 from harness.redis import Redis
@@ -26,13 +25,6 @@ SECRET = {name: f"secret-of-{name:_<16}" for name in ("alice", "bob", "carol", "
 
 
 @pytest.fixture
-def redis():
-    server = Redis()
-    yield server
-    server.stop()
-
-
-@pytest.fixture
 def hubs(cast, redis):
     """Two hubs. The data of Redis is older than the grace time of new data."""
     started = [cast("serve", "--listen", "127.0.0.1:0", "--cluster", redis.url) for _ in range(2)]
@@ -40,17 +32,6 @@ def hubs(cast, redis):
         hub.address = hub.url()
     ripen(redis)
     return started
-
-
-def ripen(redis):
-    """Makes the data of Redis older than the time in which new names wait."""
-    wait_for(lambda: redis.cli("exists", "{rtcast}:born") == "1", "first hub")
-    redis.cli("set", "{rtcast}:born", "1")
-
-
-def health(url):
-    with urllib.request.urlopen(url + "health", timeout=10) as answer:
-        return json.loads(answer.read())
 
 
 def enter(hub, name, **members):

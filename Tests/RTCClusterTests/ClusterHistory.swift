@@ -7,7 +7,7 @@ import Testing
 /// says so, or never.
 final class ClusterHistory {
   /// A hub as far as the presence goes: its tables, and the clients' claims.
-  private final class SimulatedHub {
+  final class SimulatedHub {
     var machine: ClusterMachine
     var client: ScriptClient?
     /// Commands on their way to Redis, and inputs on their way back.
@@ -28,6 +28,12 @@ final class ClusterHistory {
     var places: Set<[String]> = []
     /// Names and places of the others, as it was told.
     var others: [String: RemotePeer] = [:]
+    /// What it knows about links, as its file keeps it.
+    var ledger = LinkLedger()
+    var questions: [UInt64: HistoryLinks.Use] = [:]
+    /// Counted uses of which it has not decided whether they are kept.
+    var counted: [(use: LinkUse, by: HistoryLinks.Use)] = []
+    var questionCount: UInt64 = 0
 
     init(_ number: Int, skew: TimeDelta) {
       machine = ClusterMachine(hub: "h\(number)", prefix: ScriptServer.prefix, roomMembers: 3)
@@ -35,16 +41,17 @@ final class ClusterHistory {
     }
   }
 
-  private let server: ScriptServer
-  private let redis: ScriptClient
-  private var hubs: [SimulatedHub] = []
-  private var now = Timestamp.zero
-  private var random: SeededGenerator
+  let server: ScriptServer
+  let redis: ScriptClient
+  var hubs: [SimulatedHub] = []
+  var now = Timestamp.zero
+  var random: SeededGenerator
   private var hubCount = 0
   private var granted = 0
   private(set) var log: [String] = []
   /// The first breach of a rule.
-  private(set) var breach: String?
+  var breach: String?
+  var links = HistoryLinks()
 
   init(_ server: ScriptServer, seed: UInt64) throws {
     self.server = server
@@ -85,12 +92,13 @@ final class ClusterHistory {
     try input(.disconnected, index)
   }
 
-  private func input(_ input: ClusterMachine.Input, _ index: Int) throws {
+  func input(_ input: ClusterMachine.Input, _ index: Int) throws {
     let hub = hubs[index]
     for action in hub.machine.handle(input, now: now + hub.skew) {
       switch action {
       case .run, .publish: hub.outgoing.append(action)
       case .report(let event): note(event, hub)
+      case .used(let question, let answer): note(answer, to: question, hub)
       case .disconnect:
         hub.client = nil
         (hub.outgoing, hub.incoming) = ([], [])
@@ -101,7 +109,7 @@ final class ClusterHistory {
   }
 
   /// Lets the oldest command of a hub reach Redis.
-  private func execute(_ index: Int) throws {
+  func execute(_ index: Int) throws {
     let hub = hubs[index]
     guard let client = hub.client, !hub.isCutOff, !hub.outgoing.isEmpty else { return }
     let (id, value): (UInt64, RESPValue)
@@ -134,7 +142,7 @@ final class ClusterHistory {
   }
 
   /// Lets everything arrive that can.
-  private func flush() throws {
+  func flush() throws {
     var isMoving = true
     while isMoving {
       isMoving = false
@@ -152,7 +160,7 @@ final class ClusterHistory {
   }
 
   /// Lets time pass; what can arrive does.
-  private func settle(_ time: TimeDelta) throws {
+  func settle(_ time: TimeDelta) throws {
     let end = now + time
     // A quarter of the second between two signs of life.
     let step = TimeDelta.milliseconds(time > .seconds(Int64(40)) ? Int64(2_000) : 250)
@@ -186,12 +194,14 @@ final class ClusterHistory {
     case .gone(let name): hub.others[name] = nil
     case .entered(let room, let name): hub.others[name]?.rooms.append(room)
     case .left(let room, let name): hub.others[name]?.rooms.removeAll { $0 == room }
+    case .revoked(let link, let expires): hub.ledger.revoke(link, expires: expires)
     case .message, .returned, .connected: break
     }
   }
 
   private func serve(_ name: String, _ rooms: [String], _ claim: PresenceClaim, _ hub: SimulatedHub) {
     granted += 1
+    if let link = claim.link { admit(link, HistoryLinks.Use(link: link, client: claim.secret), hub) }
     // A client that comes to two hubs at once may be at either.
     if hubs.contains(where: { $0 !== hub && $0.attempts.contains([name, claim.secret]) }) { hub.deserted.insert(name) }
     hub.served[name] = claim.secret
@@ -212,6 +222,7 @@ final class ClusterHistory {
     hub.claimCount += 1
     var claim = PresenceClaim(id: .init(rawValue: hub.claimCount), subject: subject, client: secret)
     claim.secret = secret
+    if case .name = subject, Bool.random(using: &random) { claim.link = links.random(&random) }
     hub.claims[claim.id] = claim
     // A client that comes to a hub has left the one before.
     if case .name(let name) = subject {
@@ -233,6 +244,7 @@ final class ClusterHistory {
   /// No name has two owners.
   private func check() {
     guard breach == nil else { return }
+    checkLinks()
     var owners: [String: String] = [:]
     for hub in hubs {
       for (name, secret) in hub.served where !hub.deserted.contains(name) {
@@ -251,8 +263,9 @@ final class ClusterHistory {
     let hub = hubs[index]
     let name = "n\(Int.random(in: 0..<3, using: &random))"
     let room = "r\(Int.random(in: 0..<2, using: &random))"
-    let event = Int.random(in: 0..<100, using: &random)
+    let event = Int.random(in: 0..<125, using: &random)
     switch event {
+    case 100...: try stepLinks(event, index)
     case 0..<20: try execute(index)
     case 20..<40: try receive(index)
     case 40..<56: try begin(name, index)
@@ -293,17 +306,23 @@ final class ClusterHistory {
       try input(.stop, index)
       try flush()
     }
+    forgetUndecidedUses(of: hub)
+    let ledger = hub.ledger
     hubs[index] = makeHub()
+    // As a restarted hub reads it from its file.
+    hubs[index].ledger = ledger
+    try input(.addLinks(ledger), index)
     try connect(index)
   }
 
   /// Redis loses its data while all hubs reach it.
   private func loseData() throws {
-    for index in hubs.indices {
-      hubs[index].isCutOff = false
-      if hubs[index].client == nil { try connect(index) }
+    for index in hubs.indices { hubs[index].isCutOff = false }
+    // A hub that was cut off for long may give its connection up first.
+    for _ in 0..<2 {
+      for index in hubs.indices where hubs[index].client == nil { try connect(index) }
+      try settle(.seconds(Int64(2)))
     }
-    try settle(.seconds(Int64(2)))
     try redis.call("EVAL", "for _, k in ipairs(redis.call('KEYS', '{t}*')) do redis.call('DEL', k) end", "0")
     // Clients come before the hubs have noticed it.
     for _ in 0..<4 {
@@ -341,12 +360,13 @@ final class ClusterHistory {
     for pair in stride(from: 0, to: counted.count - 1, by: 2) {
       found[counted[pair].string ?? ""] = counted[pair + 1].integer
     }
+    try endLinks()
     expect(counts == found, "rooms have \(counts) members, and Redis counts \(found)")
   }
 
   var grantedNames: Int { granted }
 
-  private func expect(_ isTrue: Bool, _ what: String) { if !isTrue, breach == nil { breach = what } }
+  func expect(_ isTrue: Bool, _ what: String) { if !isTrue, breach == nil { breach = what } }
 
   /// The data of Redis, for a message.
   func dump() throws -> String {

@@ -20,6 +20,9 @@ final class ClusterLink: RedisConnection.Owner {
   /// Takes the outcome of the first attempt.
   private var whenDecided: ((RedisFailure?) -> Void)?
   private var whenStopped: [() -> Void] = []
+  /// Take the answers to uses of links, by the numbers of the questions.
+  private var uses: [UInt64: (LinkUseAnswer) -> Void] = [:]
+  private var lastUse: UInt64 = 0
   private var hasStopped = false
   /// News that came before the hub.
   private var early: [PresenceEvent] = []
@@ -56,6 +59,12 @@ final class ClusterLink: RedisConnection.Owner {
     handle(.stop)
   }
 
+  func use(_ link: SignedLink, client: String?, _ answered: @escaping (LinkUseAnswer) -> Void) {
+    lastUse += 1
+    uses[lastUse] = answered
+    handle(.use(lastUse, link, client: client))
+  }
+
   func handle(_ input: ClusterMachine.Input) {
     for action in machine.handle(input, now: DeadlineTimer.now) { perform(action) }
     connection?.flush()
@@ -69,6 +78,7 @@ final class ClusterLink: RedisConnection.Owner {
     case .report(let event):
       if case .connected(true) = event { connected() }
       if let report { report(event) } else { early.append(event) }
+    case .used(let number, let answer): uses.removeValue(forKey: number)?(answer)
     case .disconnect(let fault):
       let old = connection
       connection = nil
@@ -82,6 +92,8 @@ final class ClusterLink: RedisConnection.Owner {
       connection = nil
       for done in whenStopped { done() }
       whenStopped = []
+      for answered in uses.values { answered(.unavailable) }
+      uses = [:]
     }
   }
 
@@ -144,8 +156,8 @@ package enum ClusterNotice: Sendable, Hashable, CustomStringConvertible {
     switch self {
     case .lost(let failure, let address):
       failure.sentence(address)
-        + " The hub runs on without it: calls and casts continue and names stay, but it grants no new names. It connects "
-        + "again by itself."
+        + " The hub runs on without it: calls and casts continue and names stay, but it grants no new names, and refuses "
+        + "links with a limited number of uses. It connects again by itself."
     case .connected(let address): "Redis at \(address.place) is back. The hub grants names again."
     }
   }

@@ -2,8 +2,8 @@ import NIOCore
 import NIOPosix
 package import RTCSignaling
 
-/// A presence that several hubs share by Redis. Runs on an event loop of its own. Any thread.
-package final class ClusterPresence: Presence {
+/// A presence, and used and revoked links, that several hubs share by Redis. Runs on an event loop of its own. Any thread.
+package final class ClusterPresence: Presence, SharedLinks {
   package struct Options: Sendable {
     package var address: RedisAddress
     /// The prefix of all keys and channels: hubs with different prefixes know nothing of each other.
@@ -60,6 +60,24 @@ package final class ClusterPresence: Presence {
 
   package func pass(_ message: PresenceMessage) {
     eventLoop.execute { [link] in link.value.handle(.pass(message)) }
+  }
+
+  package func use(_ signed: SignedLink, client: String?) async -> LinkUseAnswer {
+    await withCheckedContinuation { continuation in
+      eventLoop.execute { [link] in link.value.use(signed, client: client) { continuation.resume(returning: $0) } }
+    }
+  }
+
+  package func giveBack(_ use: LinkUse) {
+    eventLoop.execute { [link] in link.value.handle(.giveBack(use)) }
+  }
+
+  package func revoke(_ id: String, expires: Int64?) {
+    eventLoop.execute { [link] in link.value.handle(.revoke(id, expires: expires)) }
+  }
+
+  package func add(_ ledger: LinkLedger) {
+    eventLoop.execute { [link] in link.value.handle(.addLinks(ledger)) }
   }
 
   package func stop() { eventLoop.execute { [link] in link.value.stop {} } }

@@ -4,7 +4,7 @@ import RTCSignaling
 
 /// The names and places of this hub.
 extension ClusterMachine {
-  private var canAsk: Bool {
+  var canAsk: Bool {
     switch phase {
     case .joining, .online: true
     case .offline, .stopping, .stopped: false
@@ -29,10 +29,16 @@ extension ClusterMachine {
 
   /// Runs the script that claims a name.
   mutating func begin(_ claim: PresenceClaim, _ name: String, _ now: Timestamp) {
-    let own = Own(
+    var own = Own(
       hash: Self.hash(claim.secret), isListed: claim.isListed, dialect: claim.dialect, phase: .claiming(claim))
+    var arguments = [name, own.hash, own.isListed ? "1" : "0", own.dialect.rawValue]
+    if let link = claim.link, link.uses != nil {
+      let use = newUse(of: link, by: claim.secret)
+      own.use = use
+      arguments += use.arguments(link)
+    }
     names[name] = own
-    run(.claim, [name, own.hash, own.isListed ? "1" : "0", own.dialect.rawValue], .claim(name), now)
+    run(.claim, arguments, .claim(name), now)
   }
 
   /// Half of the SHA-256 of a secret: enough to compare, and readers of Redis do not learn the secret.
@@ -78,6 +84,8 @@ extension ClusterMachine {
       names[name] = nil
       actions.append(.report(.lost(name)))
     case .other: break
+    case .use(let use): takeUse(value, use, now)
+    case .links: takeLinks(value, now)
     case .enter(let name, let room, let id):
       guard names[name]?.entering[room] == id else { break }
       names[name]?.entering[room] = nil
@@ -130,6 +138,7 @@ extension ClusterMachine {
       if parts.first?.string == "granted", parts.count >= 2, let fence = parts[1].integer {
         if remotes[name] != nil { forget(name) }
         run(.release, [name, "\(fence)"], .other, now)
+        if let use = own.use, parts.count > 3, parts[3].string == "counted" { giveBack(use, now) }
       }
       if let next { begin(next, name, now) }
       return
@@ -139,7 +148,10 @@ extension ClusterMachine {
     case "granted":
       guard parts.count >= 3, let fence = parts[1].integer else { return drop(.unreadable, now) }
       names[name]?.phase = .held(fence)
-      let rooms = parts.dropFirst(3).compactMap(\.string)
+      if let use = own.use, let link = claim.link {
+        noteUse(use, of: link, isCounted: parts.count > 3 && parts[3].string == "counted")
+      }
+      let rooms = parts.dropFirst(4).compactMap(\.string)
       names[name]?.rooms = rooms
       remotes[name] = nil
       answer(claim.id, parts[2].string == "moved" ? .moved(rooms: rooms) : .granted)
@@ -150,6 +162,12 @@ extension ClusterMachine {
     case "taken":
       names[name] = nil
       answer(claim.id, .taken)
+    case "used-up":
+      names[name] = nil
+      answer(claim.id, .usedUp)
+    case "revoked":
+      names[name] = nil
+      answer(claim.id, .revoked)
     default: drop(.unreadable, now)
     }
   }

@@ -10,6 +10,8 @@ extension ClusterMachine {
     guard let parts = value.elements, parts.count >= 3, parts.count % 2 == 1, let epoch = parts[0].string,
       let last = parts[1].integer, let waits = parts[2].integer
     else { return drop(.unreadable, now) }
+    // Redis has lost its data after the links were stated.
+    if let known = self.epoch, known != epoch { stateLinks(now) }
     self.epoch = epoch
     var known: [String: NameRecord] = [:]
     for index in stride(from: 3, to: parts.count, by: 2) {
@@ -52,7 +54,10 @@ extension ClusterMachine {
 
   mutating func take(_ text: [UInt8], from channel: String, _ now: Timestamp) {
     guard channel == changesChannel else { return takeLetter(text, now) }
-    guard case .online(let last) = phase, let change = ClusterChange(text), change.sequence > last else { return }
+    guard let change = ClusterChange(text) else { return }
+    // The state, which is read when the hub joins, does not contain it.
+    if case .revoked(let link, let expires) = change.kind { learnRevoked(link, expires: expires) }
+    guard case .online(let last) = phase, change.sequence > last else { return }
     guard change.sequence == last + 1 else {
       rereads += 1
       return restate(now)
@@ -70,6 +75,7 @@ extension ClusterMachine {
       guard remotes[name]?.fence == fence else { break }
       remotes[name]?.peer.rooms.removeAll { $0 == room }
       actions.append(.report(.left(room: room, name)))
+    case .revoked: break
     case .hubLost(let lost):
       guard lost != hub else { break }
       receivedLetters[lost] = nil

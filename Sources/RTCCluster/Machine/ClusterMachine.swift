@@ -21,6 +21,13 @@ package struct ClusterMachine: Sendable {
     case claim(PresenceClaim)
     case release(PresenceClaim.Subject)
     case pass(PresenceMessage)
+    /// Count one use of a link with a limited number of uses; the answer carries the number.
+    case use(UInt64, SignedLink, client: String?)
+    case giveBack(LinkUse)
+    /// A link was revoked at this hub.
+    case revoke(String, expires: Int64?)
+    /// Links that this hub knows as used or revoked.
+    case addLinks(LinkLedger)
     case reply(UInt64, RESPValue)
     /// A message of a channel.
     case published(channel: String, [UInt8])
@@ -34,6 +41,8 @@ package struct ClusterMachine: Sendable {
     case run(UInt64, ClusterScript, [String])
     case publish(UInt64, channel: String, text: String)
     case report(PresenceEvent)
+    /// A use of a link is answered.
+    case used(UInt64, LinkUseAnswer)
     /// The connection is of no use. The machine has taken it for lost.
     case disconnect(ClusterFault)
     /// The hub has signed off.
@@ -56,6 +65,8 @@ package struct ClusterMachine: Sendable {
     var isListed: Bool
     var dialect: HubDialect
     var phase: Phase
+    /// The use of a link that the claim to the name counts.
+    var use: LinkUse?
     /// Rooms in which it has a place.
     var rooms: [String] = []
     var entering: [String: PresenceClaim.ID] = [:]
@@ -72,6 +83,8 @@ package struct ClusterMachine: Sendable {
     case keep(String, Int64)
     case enter(String, room: String, PresenceClaim.ID)
     case message(PresenceMessage)
+    case use(PendingUse)
+    case links
     case leave
     /// The reply changes nothing.
     case other
@@ -108,6 +121,7 @@ package struct ClusterMachine: Sendable {
   /// The numbers of the last messages to and from other hubs.
   var sentLetters: [String: Int64] = [:]
   var receivedLetters: [String: Int64] = [:]
+  var links = Links()
   var actions: [Action] = []
   /// How often the state was read again because messages were missed.
   package internal(set) var rereads = 0
@@ -140,7 +154,8 @@ package struct ClusterMachine: Sendable {
       return confirmed + Self.reservation
     case .joining, .online, .stopping:
       let waits = names.values.compactMap { if case .waiting(_, let until) = $0.phase { until } else { nil } }.min()
-      return min(nextBeat, waits ?? nextBeat, rereadDue ?? nextBeat)
+      let uses = links.waiting.map(\.until).min()
+      return min(nextBeat, waits ?? nextBeat, uses ?? nextBeat, rereadDue ?? nextBeat)
     }
   }
 
@@ -155,6 +170,10 @@ package struct ClusterMachine: Sendable {
     case .release(.name(let name)): release(name, now)
     case .release(.room(let room, let name)): release(room, of: name, now)
     case .pass(let message): pass(message, now)
+    case .use(let number, let link, let client): use(link, client, number, now)
+    case .giveBack(let use): giveBack(use, now)
+    case .revoke(let link, let expires): revoke(link, expires: expires, now)
+    case .addLinks(let ledger): add(ledger, now)
     case .reply(let id, let value): take(value, to: id, now)
     case .published(let channel, let text): take(text, from: channel, now)
     case .deadline: wake(now)
@@ -170,6 +189,7 @@ package struct ClusterMachine: Sendable {
     guard case .offline = phase else { return }
     phase = .joining
     beat(now)
+    giveBackOwed(now)
     restate(now)
   }
 
@@ -177,6 +197,7 @@ package struct ClusterMachine: Sendable {
   mutating func restate(_ now: Timestamp) {
     phase = .joining
     rereadDue = nil
+    stateLinks(now)
     for name in names.keys.sorted() { keep(name, now) }
     run(.state, [], .state, now)
   }
@@ -213,11 +234,17 @@ package struct ClusterMachine: Sendable {
     let lost = asks.sorted { $0.key < $1.key }.map(\.value.ask)
     asks = [:]
     for ask in lost {
-      if case .message(let message) = ask { giveBack(message) }
+      switch ask {
+      case .message(let message): giveBack(message)
+      case .use(let use): abandon(use)
+      default: break
+      }
     }
+    abandonWaitingUses()
     for (name, own) in names.sorted(by: { $0.key < $1.key }) {
       for (_, id) in own.entering.sorted(by: { $0.key < $1.key }) { answer(id, .unavailable) }
       names[name]?.entering = [:]
+      if own.fence == nil, let use = own.use { links.owed.append(use) }
       switch own.phase {
       case .claiming(let claim), .waiting(let claim, _), .withdrawn(.some(let claim)):
         names[name] = nil
@@ -245,6 +272,7 @@ package struct ClusterMachine: Sendable {
       guard case .waiting(let claim, let until) = own.phase, until <= now else { continue }
       begin(claim, name, now)
     }
+    useAgain(now)
     if case .stopping = phase { return nextBeat = now + Self.beatInterval }
     if nextBeat <= now { beat(now) }
     if let due = rereadDue, due <= now, isOnline {

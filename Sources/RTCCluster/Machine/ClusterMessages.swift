@@ -30,6 +30,8 @@ struct ClusterChange {
     case entered(String, room: String, fence: Int64)
     case left(String, room: String, fence: Int64)
     case hubLost(String)
+    /// A link was revoked: its identifier, and the Unix time of its end.
+    case revoked(String, expires: Int64?)
   }
 
   /// One more than that of the change before.
@@ -53,6 +55,7 @@ struct ClusterChange {
     case ("hub-lost", _, _, _):
       guard let hub = fields.text("h") else { return nil }
       self.kind = .hubLost(hub)
+    case ("revoked", let link?, _, _): self.kind = .revoked(link, expires: fields.number("x"))
     default: return nil
     }
   }

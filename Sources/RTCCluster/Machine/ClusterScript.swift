@@ -13,10 +13,13 @@
 /// | `hubs` | a sorted set: hub → last sign of life, in milliseconds of Redis' clock |
 /// | `dead`, `until` | hubs that have failed: the time, and the end of the reservation of their names |
 /// | `buried` | hubs that failed so long ago that their peers have left the lists and rooms |
+/// | `used:LINK` | a hash: user of the link → number of the use that counted, or `1` if it cannot be given back any more |
+/// | `revoked` | a sorted set: link → Unix time of its end |
 package enum ClusterScript: String, CaseIterable, Sendable {
   /// Arguments: hub. A sign of life, and what is due. Returns the epoch, the last change, and 1 if the hub's names are kept.
   case beat
-  /// Arguments: hub, name, hash, listed, dialect. Returns `granted` with token, `new` or `moved`, and rooms, `taken`, or `wait` with milliseconds.
+  /// Arguments: hub, name, hash, listed, dialect; and, if the claim is a use of a link, those of `use`. Returns `granted`
+  /// with token, `new` or `moved`, `counted` or `known`, and rooms; `taken`; `wait` with milliseconds; or a refusal of `use`.
   case claim
   /// Arguments: hub, name, hash, listed, dialect, token, rooms as JSON. States a name that the hub serves already. Returns
   /// `kept`, `moved` (the owner is at another hub) or `lost` (the name has another owner).
@@ -30,6 +33,15 @@ package enum ClusterScript: String, CaseIterable, Sendable {
   /// Arguments: hub. Returns the epoch, the last change, the milliseconds in which hubs still state their names after a loss
   /// of data, and names and records in turn.
   case state
+  /// Arguments: hub, link, uses, Unix time of its end, user, number of the use. Returns `counted`, `known` if the user has used
+  /// the link before, `used-up`, `revoked`, or `wait` with milliseconds.
+  case use
+  /// Arguments: hub, link, user, number of the use.
+  case giveBack
+  /// Arguments: hub, JSON with lists of revoked links (`r`: link, end) and used ones (`u`: link, end, users). States what the
+  /// hub knows. Returns the Unix time before which links that have ended are forgotten, and all revoked links and their ends
+  /// in turn.
+  case links
   /// Arguments: hub. The hub ends, and its peers will come back elsewhere.
   case leave
 
@@ -49,7 +61,7 @@ package enum ClusterScript: String, CaseIterable, Sendable {
     local lease, absence, reservation, grace = \(Self.lease), \(Self.absence), \(Self.reservation), \(Self.grace)
     local function clock() \(clock) end
 
-    """ + Self.library + body
+    """ + Self.library + Self.linkLibrary + body
   }
 
   /// The clock of Redis.
@@ -65,6 +77,8 @@ package enum ClusterScript: String, CaseIterable, Sendable {
       redis.call('PUBLISH', key('changes'), cjson.encode(change))
     end
     if redis.call('SETNX', key('epoch'), me .. '.' .. now) == 1 then redis.call('SET', key('born'), now) end
+    -- The milliseconds in which hubs still state what they know after a loss of data.
+    local function youth() return math.max(0, tonumber(redis.call('GET', key('born'))) + grace - now) end
     local function find(name)
       local text = redis.call('HGET', key('names'), name)
       return text and cjson.decode(text)
@@ -117,21 +131,22 @@ package enum ClusterScript: String, CaseIterable, Sendable {
       if not isKnown then return {'wait', 1000} end
       local name, hash = ARGV[2], ARGV[3]
       local old = find(name)
-      local rooms
-      if old then
-        if old.s == hash then
-          rooms = old.r
-        else
-          if not isFree(old) then return {'taken'} end
-          drop(name, old)
-        end
-      else
-        local waits = tonumber(redis.call('GET', key('born'))) + grace - now
+      local isOwner = old and old.s == hash
+      if old and not isOwner and not isFree(old) then return {'taken'} end
+      if not old or ARGV[6] then
+        local waits = youth()
         if waits > 0 then return {'wait', waits} end
       end
-      local record = {f = nextFence(), s = hash, l = ARGV[4] == '1', d = ARGV[5], r = rooms}
+      local counted = 'known'
+      if ARGV[6] then
+        counted = useLink(ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10])
+        if counted ~= 'counted' and counted ~= 'known' then return {counted} end
+      end
+      local rooms = isOwner and old.r
+      if old and not isOwner then drop(name, old) end
+      local record = {f = nextFence(), s = hash, l = ARGV[4] == '1', d = ARGV[5], r = rooms or nil}
       place(name, record, old)
-      return {'granted', record.f, old and old.s == hash and 'moved' or 'new', unpack(rooms or {})}
+      return {'granted', record.f, isOwner and 'moved' or 'new', counted, unpack(rooms or {})}
       """
     case .keep:
       """
@@ -187,8 +202,7 @@ package enum ClusterScript: String, CaseIterable, Sendable {
       """
     case .state:
       """
-      local waits = math.max(0, tonumber(redis.call('GET', key('born'))) + grace - now)
-      local reply = {redis.call('GET', key('epoch')), tonumber(redis.call('GET', key('seq')) or 0), waits}
+      local reply = {redis.call('GET', key('epoch')), tonumber(redis.call('GET', key('seq')) or 0), youth()}
       local all = redis.call('HGETALL', key('names'))
       for i = 1, #all, 2 do
         local record = cjson.decode(all[i + 1])
@@ -200,6 +214,9 @@ package enum ClusterScript: String, CaseIterable, Sendable {
       end
       return reply
       """
+    case .use: Self.useBody
+    case .giveBack: Self.giveBackBody
+    case .links: Self.linksBody
     case .leave:
       """
       redis.call('ZREM', key('hubs'), me)

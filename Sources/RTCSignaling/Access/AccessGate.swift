@@ -11,11 +11,13 @@ public final class AccessGate: Sendable {
 
   /// Everybody has every right.
   public let isOpen: Bool
-  private let state: Mutex<State>
+  let state: Mutex<State>
 
-  private struct State {
+  struct State {
     var secret: AccessToken?
     var perPeer: [String: AccessToken] = [:]
+    /// The links of several servers; nil: this one stands alone.
+    var shared: (any SharedLinks)?
     var ledger = LinkLedger()
     var keep: @Sendable (LinkLedger) -> Void = { _ in }
     var wrongTries = WrongTries()
@@ -54,11 +56,13 @@ public final class AccessGate: Sendable {
   public func adopt(_ other: AccessGate) {
     precondition(isOpen == other.isOpen, "An open gate stays open, and a closed one closed.")
     let new = other.state.withLock { ($0.secret, $0.perPeer, $0.ledger, $0.keep) }
-    state.withLock { state in
+    let shared = state.withLock { state -> (any SharedLinks)? in
       state.perPeer = new.1
-      guard state.secret != new.0 else { return }
+      guard state.secret != new.0 else { return nil }
       (state.secret, state.ledger, state.keep) = (new.0, new.2, new.3)
+      return state.shared
     }
+    shared?.add(new.2)
   }
 
   // MARK: - Letting in
@@ -85,7 +89,7 @@ public final class AccessGate: Sendable {
         let grant = try Self.check(shown, right, peer: peer, now.unix, state)
         guard let link = grant.link else { return .success(grant) }
         if state.ledger.isRevoked(link.id) { throw .revoked }
-        if isNew, !state.ledger.admits(link, client: client) { throw .usedUp }
+        if isNew, state.shared == nil, !state.ledger.admits(link, client: client) { throw .usedUp }
         return .success(grant)
       } catch {
         guard error == .wrong else { return .failure(error) }
@@ -133,15 +137,17 @@ public final class AccessGate: Sendable {
 
   // MARK: - Uses
 
-  /// Uses a grant: throws if the link has been revoked or has expired since it was judged, and counts one use.
+  /// Uses a grant: throws if the link has been revoked or has expired since it was judged, and counts one use. If several
+  /// servers share the uses, nothing is counted here: see `count`, and `PresenceClaim.link`.
   /// - Parameter client: an unguessable, constant identifier of the client, so that a return is not another use.
   /// - Returns: whether a use was counted, which `giveBack` may undo.
   @discardableResult
   package func use(_ grant: AccessGrant, client: String?, now: AccessTime) throws(AccessRefusal) -> Bool {
     guard let link = grant.link else { return false }
+    let isShared = state.withLock { $0.shared != nil }
     let result = change(now) { ledger -> Result<Bool, AccessRefusal> in
       if let refusal = Self.end(of: link, ledger, now) { return .failure(refusal) }
-      guard link.uses != nil else { return .success(false) }
+      guard link.uses != nil, !isShared else { return .success(false) }
       let isKnown = ledger.isKnown(link, client: client)
       return ledger.use(link, client: client) ? .success(!isKnown) : .failure(.usedUp)
     }
@@ -185,6 +191,7 @@ public final class AccessGate: Sendable {
       id = token
     }
     change(now) { $0.revoke(id, expires: expires) }
+    state.withLock { $0.shared }?.revoke(id, expires: expires)
     return id
   }
 
@@ -194,7 +201,7 @@ public final class AccessGate: Sendable {
   }
 
   @discardableResult
-  private func change<Result>(_ now: AccessTime, _ body: (inout LinkLedger) -> Result) -> Result {
+  func change<Result>(_ now: AccessTime, _ body: (inout LinkLedger) -> Result) -> Result {
     state.withLock { state in
       let before = state.ledger
       let result = body(&state.ledger)

@@ -13,6 +13,8 @@ package enum AccessRefusal: Error, Sendable, Hashable {
   case clock(seconds: Int64)
   /// The link has no uses left.
   case usedUp
+  /// The link has a limited number of uses, and the servers that count them cannot be reached.
+  case uncounted
   /// The owner has revoked the link.
   case revoked
   /// The link is for something else.
@@ -28,6 +30,7 @@ package enum AccessRefusal: Error, Sendable, Hashable {
     case .missing, .wrong, .expired, .clock, .usedUp, .revoked: 401
     case .otherRight, .otherName, .otherStream: 403
     case .slowed: 429
+    case .uncounted: 503
     }
   }
 
@@ -39,6 +42,7 @@ package enum AccessRefusal: Error, Sendable, Hashable {
     case .expired: "link-expired"
     case .clock: "link-too-early"
     case .usedUp: "link-used-up"
+    case .uncounted: "cluster-unavailable"
     case .revoked: "link-revoked"
     case .otherRight, .otherName, .otherStream: "link-for-other"
     }
@@ -57,6 +61,9 @@ package enum AccessRefusal: Error, Sendable, Hashable {
       "This link was signed \(Self.duration(seconds)) from now, by this server's clock. Set the clock of the machine that "
         + "signed it, or of this one, and sign it again."
     case .usedUp: "This link has been used as often as allowed. Ask the person who sent it for another."
+    case .uncounted:
+      "This link can be used a limited number of times, and this server cannot reach the others to count them now. Try "
+        + "again in a moment."
     case .revoked: "This link has been revoked. Ask the person who sent it for another."
     case .otherRight(let right): "This link is for \(right.gerund) only. Ask the person who sent it for another."
     case .otherName(let name): "This link is for the name \(name) only."

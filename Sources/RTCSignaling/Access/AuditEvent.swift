@@ -62,7 +62,7 @@ public struct AuditEvent: Sendable, Hashable {
     self.init(.refused(refusal.code), right: right, by: credential, from: address, name: name)
     switch refusal {
     case .wrong, .slowed: isWrongToken = true
-    case .missing, .expired, .clock, .usedUp, .revoked, .otherRight, .otherName, .otherStream: break
+    case .missing, .expired, .clock, .usedUp, .uncounted, .revoked, .otherRight, .otherName, .otherStream: break
     }
   }
 }

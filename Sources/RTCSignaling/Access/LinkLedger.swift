@@ -1,15 +1,15 @@
 /// The used and revoked links: the clients of links with a limited number of uses, and the revoked links. Other links
 /// are not stored.
 public struct LinkLedger: Sendable, Equatable {
-  struct Entry: Sendable, Equatable {
+  package struct Entry: Sendable, Equatable {
     /// The identifiers of clients that used the link; empty for a client without one.
-    var clients: [String] = []
-    var isRevoked = false
+    package var clients: [String] = []
+    package var isRevoked = false
     /// The Unix time after which the entry can be removed; nil: never.
-    var expires: Int64?
+    package var expires: Int64?
   }
 
-  private(set) var entries: [String: Entry] = [:]
+  package private(set) var entries: [String: Entry] = [:]
 
   /// Makes an empty ledger.
   public init() {}
@@ -30,7 +30,7 @@ public struct LinkLedger: Sendable, Equatable {
   }
 
   /// Counts one use; not again for a client that says who it is and has used it before.
-  mutating func use(_ link: SignedLink, client: String?) -> Bool {
+  package mutating func use(_ link: SignedLink, client: String?) -> Bool {
     guard link.uses != nil else { return true }
     guard admits(link, client: client) else { return false }
     var entry = entries[link.id] ?? Entry(expires: link.expires)
@@ -41,12 +41,12 @@ public struct LinkLedger: Sendable, Equatable {
   }
 
   /// The use came to nothing.
-  mutating func giveBack(_ link: SignedLink, client: String?) {
+  package mutating func giveBack(_ link: SignedLink, client: String?) {
     guard let index = entries[link.id]?.clients.firstIndex(of: client ?? "") else { return }
     entries[link.id]?.clients.remove(at: index)
   }
 
-  mutating func revoke(_ id: String, expires: Int64?) {
+  package mutating func revoke(_ id: String, expires: Int64?) {
     var entry = entries[id] ?? Entry(expires: expires)
     entry.isRevoked = true
     entries[id] = entry

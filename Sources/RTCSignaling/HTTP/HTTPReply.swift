@@ -83,7 +83,11 @@ extension HTTPReply {
   package static func refusal(_ refusal: AccessRefusal) -> HTTPReply {
     var reply = HTTPReply(status: refusal.status, sentence: refusal.sentence)
     if refusal.status == 401 { reply.add("WWW-Authenticate", "Bearer realm=\"rtcast\"") }
-    if case .slowed(let seconds) = refusal { reply.add("Retry-After", String(seconds)) }
+    switch refusal {
+    case .slowed(let seconds): reply.add("Retry-After", String(seconds))
+    case .uncounted: reply.add("Retry-After", "2")
+    default: break
+    }
     return reply
   }
 

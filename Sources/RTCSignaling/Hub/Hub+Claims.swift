@@ -137,6 +137,7 @@ extension HubFault {
     case .granted, .moved: return nil
     case .taken: self = .takenName(name)
     case .usedUp: self = .notAdmitted(.usedUp)
+    case .revoked: self = .notAdmitted(.revoked)
     case .full: self = .tooManyPeers
     case .unavailable: self = .clusterUnavailable
     }
@@ -146,7 +147,7 @@ extension HubFault {
   init?(_ answer: PresenceAnswer, room: String) {
     switch answer {
     case .granted, .moved: return nil
-    case .taken, .usedUp, .full: self = .roomFull(room)
+    case .taken, .usedUp, .revoked, .full: self = .roomFull(room)
     case .unavailable: self = .clusterUnavailable
     }
   }

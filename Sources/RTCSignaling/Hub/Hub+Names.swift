@@ -16,7 +16,9 @@ extension Hub {
       guard let secret, Secret.matches(secret, owner.secret) else { throw .takenName(name) }
       try use(grant, name, client: secret, connection, now)
       noteAdmission(grant, name, connection)
-      return resume(name, id, grant, now)
+      // A use of another link would have to be counted first, so the credential by which the owner came stays.
+      let isCounted = grant.link?.id == owner.grant?.id || !gate.sharesUses(of: grant)
+      return resume(name, id, isCounted ? grant.link : owner.grant, now)
     }
     try displaceClaimant(of: name, secret, now)
     guard peers.count + claimedNames.count < configuration.limits.peers, mayTakeName(connection) else {
@@ -55,6 +57,9 @@ extension Hub {
   ) {
     let name = registration.name
     noteAdmission(registration.grant, name, connection)
+    if let link = registration.grant.link {
+      gate.note(link, client: registration.secret, now: AccessTime(unix: unixTime, monotonic: now))
+    }
     let known = remotes.removeValue(forKey: name)
     peers[name] = Peer(
       link: .present(id), dialect: connection.dialect, secret: Array(registration.secret.utf8),
@@ -146,7 +151,7 @@ extension Hub {
   }
 
   /// The owner of a name is back, maybe before the hub has noticed that it was gone.
-  private mutating func resume(_ name: String, _ id: HubConnectionID, _ grant: AccessGrant, _ now: Timestamp) {
+  private mutating func resume(_ name: String, _ id: HubConnectionID, _ grant: SignedLink?, _ now: Timestamp) {
     guard let peer = peers[name], let connection = connections[id] else { return }
     switch peer.link {
     case .present(let old):
@@ -155,7 +160,7 @@ extension Hub {
     case .absent: figures.absentPeers -= 1
     }
     var returned = Peer(
-      link: .present(id), dialect: connection.dialect, secret: peer.secret, isListed: peer.isListed, grant: grant.link)
+      link: .present(id), dialect: connection.dialect, secret: peer.secret, isListed: peer.isListed, grant: grant)
     (returned.rooms, returned.entering) = (peer.rooms, peer.entering)
     peers[name] = returned
     figures.resumptions += 1

@@ -49,7 +49,7 @@ package struct PresenceClaim: Sendable, Hashable {
 
   package var id: ID
   package var subject: Subject
-  /// The link by which the owner of a name comes: the claim is one use of it.
+  /// The link by which the owner of a name comes: the claim is one use of it, by the owner of `secret`.
   package var link: SignedLink?
   /// The secret that the owner of a name brought: with it, the name or the use of the link is the same owner's again.
   package var client: String?
@@ -73,6 +73,8 @@ package enum PresenceAnswer: Sendable, Hashable {
   case taken
   /// The link has been used as often as it may.
   case usedUp
+  /// The link has been revoked.
+  case revoked
   /// All hubs together have as many names, or members of the room, as they take.
   case full
   /// The hubs cannot decide now.
@@ -138,6 +140,8 @@ package enum PresenceEvent: Sendable, Hashable {
   case returned(PresenceMessage)
   /// Whether the hub reaches the others.
   case connected(Bool)
+  /// A link was revoked at another hub.
+  case revoked(String, expires: Int64?)
 }
 
 /// The presence of a hub that shares its names with no other: its own tables decide, so every claim is granted at once.

@@ -9,6 +9,8 @@ final class HubHost {
   let limits: HubLimits
   /// Called whenever the last connection has gone.
   var whenEmptied: () -> Void = {}
+  /// Called with each link that another hub has revoked, and the Unix time of its end.
+  var whenRevoked: (String, Int64?) -> Void = { _, _ in }
   /// Called with each decision about access.
   var audit: (AuditEvent) -> Void = { _ in }
 
@@ -29,7 +31,7 @@ final class HubHost {
     self.eventLoop = eventLoop
     timer = DeadlineTimer(eventLoop: eventLoop)
     let host = NIOLoopBound(WeakHost(self), eventLoop: eventLoop)
-    presence.start { event in eventLoop.execute { host.value.host?.handle(.presence(event)) } }
+    presence.start { event in eventLoop.execute { host.value.host?.take(event) } }
   }
 
   /// The presence may outlive the hub.
@@ -62,6 +64,11 @@ final class HubHost {
     guard connections.removeValue(forKey: id) != nil else { return }
     handle(.closed(id, parting))
     if connections.isEmpty { whenEmptied() }
+  }
+
+  private func take(_ event: PresenceEvent) {
+    if case .revoked(let link, let expires) = event { return whenRevoked(link, expires) }
+    handle(.presence(event))
   }
 
   func handle(_ input: HubInput) {

@@ -16,17 +16,28 @@ extension ClientConnection {
     }
   }
 
-  /// As with a snapshot, the first picture is one use of a link with limited uses.
   func show(_ stream: String, width: Int, _ request: RequestRouter.StillRequest, _ exchange: Exchange) {
-    do throws(AccessRefusal) { try registry.gate.use(request.grant, client: request.client, now: .now) } catch {
-      registry.audit(AuditEvent(error, right: .watch, by: request.grant.credential, from: remote, name: stream))
-      return answer(.refusal(error), exchange)
-    }
-    registry.auditPicture(of: stream, by: request.grant, from: remote)
     let sessions = registry.sessions
-    ask(exchange) {
+    show(stream, to: request.grant, client: request.client, exchange) {
       let picture = await sessions.picture(of: stream, width: width)
-      return .reply(.still(picture, known: request.known, lack: "There is no picture of this stream now."))
+      return .still(picture, known: request.known, lack: "There is no picture of this stream now.")
+    }
+  }
+
+  /// Shows a picture of a stream, or of the cast. It shows the content of a session: for a link with limited uses it is one
+  /// use, of the client that connects next.
+  func show(
+    _ stream: String?, to grant: AccessGrant, client: String?, _ exchange: Exchange,
+    _ picture: @escaping @Sendable () async -> HTTPReply
+  ) {
+    let (gate, remote) = (registry.gate, remote)
+    ask(exchange) {
+      do throws(AccessRefusal) {
+        if let use = try await gate.count(grant, client: client, now: .now) { gate.keep(use, now: .now) }
+      } catch {
+        return .refused(error, AuditEvent(error, right: .watch, by: grant.credential, from: remote, name: stream))
+      }
+      return .shown(await picture(), of: stream, by: grant)
     }
   }
 

@@ -178,15 +178,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
       let sessions = registry.sessions
       ask(exchange) { .reply(.health(await sessions.status(), hub: counters, detail: detail)) }
     case .snapshot(let grant, let client):
-      // A snapshot shows the content of a session: for a link with limited uses it is one use, of the client that
-      // connects next.
-      do throws(AccessRefusal) { try registry.gate.use(grant, client: client, now: .now) } catch {
-        registry.audit(AuditEvent(error, right: .watch, by: grant.credential, from: remote))
-        return answer(.refusal(error), exchange)
-      }
-      registry.audit(AuditEvent(.admitted, right: .watch, by: grant.credential, from: remote, name: "snapshot.webp"))
       let sessions = registry.sessions
-      ask(exchange) { .reply(.snapshot(await sessions.snapshot())) }
+      show(nil, to: grant, client: client, exchange) { .snapshot(await sessions.snapshot()) }
     case .wall(let request): answer(registry.wallPage(request), exchange)
     case .streams(let request): list(request, exchange)
     case .picture(let stream, let width, let request): show(stream, width: width, request, exchange)
@@ -247,6 +240,10 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     case opened(WHEPAnswer, Opening, [ICEServer])
     /// The offer was refused, and its grant is not used.
     case unopened(WHEPRefusal, Opening)
+    /// The grant cannot be used.
+    case refused(AccessRefusal, AuditEvent)
+    /// A picture of a stream, or of the cast, which the grant was used for.
+    case shown(HTTPReply, of: String?, by: AccessGrant)
   }
 
   /// An offer, and by what right it came.
@@ -256,8 +253,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     var offer: String
     var grant: AccessGrant
     var client: String?
-    /// Whether it was counted as a use of the link.
-    var isCounted = false
+    /// The use of the link that was counted.
+    var counted: CountedUse?
   }
 
   /// Requests other than offers; the target decides the reply.
@@ -272,19 +269,14 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   private func open(_ asked: Opening, _ exchange: Exchange) {
-    var counted = asked
     guard let sessions = registry.sessions(at: asked.endpoint) else { return }
     guard registry.beginOffer() else { return answer(.busy, exchange) }
-    do throws(AccessRefusal) {
-      counted.isCounted = try registry.gate.use(asked.grant, client: asked.client, now: .now)
-    } catch {
-      registry.endQuestion(isOffer: true)
-      audit(error, asked)
-      return answer(.refusal(error), exchange)
-    }
-    let opening = counted
-    let (remote, place) = (remote, place)
+    let (gate, remote, place) = (registry.gate, remote, place)
     ask(exchange, isOffer: true) {
+      var opening = asked
+      do throws(AccessRefusal) {
+        opening.counted = try await gate.count(asked.grant, client: asked.client, now: .now)
+      } catch { return .refused(error, AuditEvent(error, asked, from: remote)) }
       do throws(WHEPRefusal) {
         let opened =
           opening.offer.isEmpty
@@ -318,39 +310,44 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
   private func answered(_ number: UInt64, _ outcome: Outcome, isOffer: Bool) {
     registry.endQuestion(isOffer: isOffer)
     if number == questionNumber { offer = nil }
-    if case .unopened(_, let opening) = outcome { giveBack(opening) }
+    switch outcome {
+    case .unopened(_, let opening): giveBack(opening)
+    case .refused(_, let event): registry.audit(event)
+    case .shown(_, let stream, let grant): auditPicture(of: stream, by: grant)
+    case .reply, .opened: break
+    }
     guard case .waiting(let exchange, number) = phase else {
       // The client has gone, so the session is closed.
       if case .opened(let answer, let opening, _) = outcome { abandon(answer, opening) }
       return
     }
     switch outcome {
-    case .reply(let reply): answer(reply, exchange)
+    case .reply(let reply), .shown(let reply, _, _): answer(reply, exchange)
     case .unopened(let refusal, _): answer(.refusal(refusal), exchange)
+    case .refused(let refusal, _): answer(.refusal(refusal), exchange)
     case .opened(let opened, let opening, let servers):
       // The link may have been revoked, or have ended, while the cast was asked.
       do throws(AccessRefusal) { try registry.gate.recheck(opening.grant, now: .now) } catch {
         abandon(opened, opening)
-        audit(error, opening)
+        registry.audit(AuditEvent(error, opening, from: remote))
         return answer(.refusal(error), exchange)
       }
       registry.audit(
         AuditEvent(
           .admitted, right: opening.endpoint.right, by: opening.grant.credential, from: remote, name: opening.stream))
+      if let use = opening.counted { registry.gate.keep(use, now: .now) }
       registry.noteSession(opened.id, at: opening.endpoint, by: opening.grant, client: opening.client)
       answer(.opened(opened, at: opening.endpoint, path: exchange.path, iceServers: servers), exchange)
     }
   }
 
-  private func audit(_ refusal: AccessRefusal, _ opening: Opening) {
-    registry.audit(
-      AuditEvent(
-        refusal, right: opening.endpoint.right, by: opening.grant.credential, from: remote, name: opening.stream))
+  private func auditPicture(of stream: String?, by grant: AccessGrant) {
+    if let stream { return registry.auditPicture(of: stream, by: grant, from: remote) }
+    registry.audit(AuditEvent(.admitted, right: .watch, by: grant.credential, from: remote, name: "snapshot.webp"))
   }
 
   private func giveBack(_ opening: Opening) {
-    guard opening.isCounted else { return }
-    registry.gate.giveBack(opening.grant, client: opening.client, now: .now)
+    if let use = opening.counted { registry.gate.giveBack(use, now: .now) }
   }
 
   /// Ends an opened session without a client.
@@ -463,6 +460,14 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
   private func close() {
     context?.close(promise: nil)
+  }
+}
+
+extension AuditEvent {
+  /// The refusal of an offer.
+  fileprivate init(_ refusal: AccessRefusal, _ opening: ClientConnection.Opening, from remote: String) {
+    self.init(
+      refusal, right: opening.endpoint.right, by: opening.grant.credential, from: remote, name: opening.stream)
   }
 }
 

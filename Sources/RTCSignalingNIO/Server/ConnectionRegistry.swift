@@ -112,6 +112,9 @@ final class ConnectionRegistry {
     self.eventLoop = eventLoop
     hub?.whenEmptied = { [weak self] in self?.settle() }
     hub?.audit = { [weak self] in self?.audit($0) }
+    hub?.whenRevoked = { [weak self] link, expires in
+      if gate.noteRevoked(link, expires: expires, now: .now) { self?.endAll(of: link) }
+    }
   }
 
   /// A request as the server's own paths and names describe it.

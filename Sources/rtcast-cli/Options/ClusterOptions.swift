@@ -3,12 +3,12 @@ import Logging
 import RTCCluster
 import RTCSignaling
 
-/// Several hubs that share names and rooms.
+/// Several hubs that share names, rooms and links.
 struct ClusterOptions: ParsableArguments {
   @Option(
     name: .customLong("cluster"),
     help: ArgumentHelp(
-      "Share names and rooms with the other hubs that use this Redis or Valkey server: redis://[user@]host[:port][/database], "
+      "Share names, rooms, and used and revoked links with the other hubs that use this Redis or Valkey server: redis://[user@]host[:port][/database], "
         + "or rediss:// for TLS. Give the password with --cluster-password-file, as other users of this machine can read "
         + "it here. (default: this hub stands alone)", valueName: "url"),
     transform: { text in

@@ -85,7 +85,10 @@ struct ServeRunner {
     configuration.hub = HubConfiguration(limits: hubLimits, iceServers: network.iceServers, turn: turn)
     configuration.publications = relay
     configuration.turn = turnHost
-    if let cluster { configuration.presence = cluster }
+    if let cluster {
+      configuration.presence = cluster
+      access.gate.share(by: cluster)
+    }
     let socket = try command.access.socket(at: listen)
     defer { socket?.remove() }
     configuration.inheritedSockets = (passed?.descriptors ?? []) + [socket?.descriptor].compactMap(\.self)
