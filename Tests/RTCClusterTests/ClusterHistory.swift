@@ -34,6 +34,10 @@ final class ClusterHistory {
     /// Counted uses of which it has not decided whether they are kept.
     var counted: [(use: LinkUse, by: HistoryLinks.Use)] = []
     var questionCount: UInt64 = 0
+    /// Streams that it has, those of other hubs as it was told, and questions about them.
+    var streams: Set<String> = []
+    var elsewhere: [String: String] = [:]
+    var publications: [UInt64: String] = [:]
 
     init(_ number: Int, skew: TimeDelta) {
       machine = ClusterMachine(hub: "h\(number)", prefix: ScriptServer.prefix, roomMembers: 3)
@@ -52,6 +56,7 @@ final class ClusterHistory {
   /// The first breach of a rule.
   var breach: String?
   var links = HistoryLinks()
+  var published = 0
 
   init(_ server: ScriptServer, seed: UInt64) throws {
     self.server = server
@@ -60,7 +65,10 @@ final class ClusterHistory {
     try redis.call("FLUSHALL")
     try setClock()
     for _ in 0..<3 { hubs.append(makeHub()) }
-    for index in hubs.indices { try connect(index) }
+    for index in hubs.indices {
+      try input(.address(hubs[index].machine.hub), index)
+      try connect(index)
+    }
     try settle(.seconds(Int64(5)))
   }
 
@@ -99,6 +107,8 @@ final class ClusterHistory {
       case .run, .publish: hub.outgoing.append(action)
       case .report(let event): note(event, hub)
       case .used(let question, let answer): note(answer, to: question, hub)
+      case .published(let question, let answer): note(answer, toPublication: question, hub)
+      case .streams(let streams): hub.elsewhere = streams
       case .disconnect:
         hub.client = nil
         (hub.outgoing, hub.incoming) = ([], [])
@@ -263,8 +273,9 @@ final class ClusterHistory {
     let hub = hubs[index]
     let name = "n\(Int.random(in: 0..<3, using: &random))"
     let room = "r\(Int.random(in: 0..<2, using: &random))"
-    let event = Int.random(in: 0..<125, using: &random)
+    let event = Int.random(in: 0..<133, using: &random)
     switch event {
+    case 125...: try stepStreams(event, index)
     case 100...: try stepLinks(event, index)
     case 0..<20: try execute(index)
     case 20..<40: try receive(index)
@@ -302,6 +313,7 @@ final class ClusterHistory {
   private func replace(_ index: Int, says goodbye: Bool) throws {
     let hub = hubs[index]
     (hub.served, hub.places, hub.claims, hub.deserted) = ([:], [], [:], [])
+    for name in hub.streams.sorted() where goodbye { try input(.unpublish(name), index) }
     if goodbye, !hub.isCutOff, hub.client != nil {
       try input(.stop, index)
       try flush()
@@ -312,6 +324,7 @@ final class ClusterHistory {
     // As a restarted hub reads it from its file.
     hubs[index].ledger = ledger
     try input(.addLinks(ledger), index)
+    try input(.address(hubs[index].machine.hub), index)
     try connect(index)
   }
 
@@ -327,6 +340,8 @@ final class ClusterHistory {
     // Clients come before the hubs have noticed it.
     for _ in 0..<4 {
       try begin("n\(Int.random(in: 0..<3, using: &random))", Int.random(in: hubs.indices, using: &random))
+      try stepLinks(100, Int.random(in: hubs.indices, using: &random))
+      try stepStreams(125, Int.random(in: hubs.indices, using: &random))
     }
     try flush()
     try settle(.seconds(Int64(2)))
@@ -361,6 +376,7 @@ final class ClusterHistory {
       found[counted[pair].string ?? ""] = counted[pair + 1].integer
     }
     try endLinks()
+    try endStreams()
     expect(counts == found, "rooms have \(counts) members, and Redis counts \(found)")
   }
 

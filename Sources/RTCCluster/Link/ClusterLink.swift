@@ -22,7 +22,12 @@ final class ClusterLink: RedisConnection.Owner {
   private var whenStopped: [() -> Void] = []
   /// Take the answers to uses of links, by the numbers of the questions.
   private var uses: [UInt64: (LinkUseAnswer) -> Void] = [:]
-  private var lastUse: UInt64 = 0
+  /// Take the answers to publications, by the numbers of the questions.
+  private var publications: [UInt64: (PresenceAnswer) -> Void] = [:]
+  private var lastQuestion: UInt64 = 0
+  /// The streams of the other hubs.
+  private var streams: [String: String] = [:]
+  private var reportStreams: (([String: String]) -> Void)?
   private var hasStopped = false
   /// News that came before the hub.
   private var early: [PresenceEvent] = []
@@ -60,9 +65,20 @@ final class ClusterLink: RedisConnection.Owner {
   }
 
   func use(_ link: SignedLink, client: String?, _ answered: @escaping (LinkUseAnswer) -> Void) {
-    lastUse += 1
-    uses[lastUse] = answered
-    handle(.use(lastUse, link, client: client))
+    lastQuestion += 1
+    uses[lastQuestion] = answered
+    handle(.use(lastQuestion, link, client: client))
+  }
+
+  func publish(_ stream: String, _ answered: @escaping (PresenceAnswer) -> Void) {
+    lastQuestion += 1
+    publications[lastQuestion] = answered
+    handle(.publish(lastQuestion, stream))
+  }
+
+  func followStreams(_ report: @escaping ([String: String]) -> Void) {
+    reportStreams = report
+    report(streams)
   }
 
   func handle(_ input: ClusterMachine.Input) {
@@ -79,6 +95,10 @@ final class ClusterLink: RedisConnection.Owner {
       if case .connected(true) = event { connected() }
       if let report { report(event) } else { early.append(event) }
     case .used(let number, let answer): uses.removeValue(forKey: number)?(answer)
+    case .published(let number, let answer): publications.removeValue(forKey: number)?(answer)
+    case .streams(let streams):
+      self.streams = streams
+      reportStreams?(streams)
     case .disconnect(let fault):
       let old = connection
       connection = nil
@@ -94,6 +114,8 @@ final class ClusterLink: RedisConnection.Owner {
       whenStopped = []
       for answered in uses.values { answered(.unavailable) }
       uses = [:]
+      for answered in publications.values { answered(.unavailable) }
+      publications = [:]
     }
   }
 

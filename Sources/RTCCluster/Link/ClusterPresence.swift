@@ -2,8 +2,8 @@ import NIOCore
 import NIOPosix
 package import RTCSignaling
 
-/// A presence, and used and revoked links, that several hubs share by Redis. Runs on an event loop of its own. Any thread.
-package final class ClusterPresence: Presence, SharedLinks {
+/// A presence, used and revoked links, and published streams that several hubs share by Redis. Runs on an event loop of its own. Any thread.
+package final class ClusterPresence: Presence, SharedLinks, SharedStreams {
   package struct Options: Sendable {
     package var address: RedisAddress
     /// The prefix of all keys and channels: hubs with different prefixes know nothing of each other.
@@ -78,6 +78,25 @@ package final class ClusterPresence: Presence, SharedLinks {
 
   package func add(_ ledger: LinkLedger) {
     eventLoop.execute { [link] in link.value.handle(.addLinks(ledger)) }
+  }
+
+  /// Sets the URL at which clients reach this hub; it ends in a slash.
+  package func announce(address: String) {
+    eventLoop.execute { [link] in link.value.handle(.address(address)) }
+  }
+
+  package func claim(stream: String) async -> PresenceAnswer {
+    await withCheckedContinuation { continuation in
+      eventLoop.execute { [link] in link.value.publish(stream) { continuation.resume(returning: $0) } }
+    }
+  }
+
+  package func release(stream: String) {
+    eventLoop.execute { [link] in link.value.handle(.unpublish(stream)) }
+  }
+
+  package func followStreams(_ report: @escaping @Sendable ([String: String]) -> Void) {
+    eventLoop.execute { [link] in link.value.followStreams(report) }
   }
 
   package func stop() { eventLoop.execute { [link] in link.value.stop {} } }

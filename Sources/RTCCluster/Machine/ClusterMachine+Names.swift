@@ -86,6 +86,8 @@ extension ClusterMachine {
     case .other: break
     case .use(let use): takeUse(value, use, now)
     case .links: takeLinks(value, now)
+    case .publish(let name, let question): takePublished(value, name, question, now)
+    case .streams: takeStreams(value, now)
     case .enter(let name, let room, let id):
       guard names[name]?.entering[room] == id else { break }
       names[name]?.entering[room] = nil

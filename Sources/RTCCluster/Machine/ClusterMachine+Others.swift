@@ -76,10 +76,13 @@ extension ClusterMachine {
       remotes[name]?.peer.rooms.removeAll { $0 == room }
       actions.append(.report(.left(room: room, name)))
     case .revoked: break
+    case .published(let name, let hub, let address): note(stream: name, at: hub, address: address)
+    case .unpublished(let name, let hub): note(endOf: name, at: hub, now)
     case .hubLost(let lost):
       guard lost != hub else { break }
       receivedLetters[lost] = nil
       sentLetters[lost] = nil
+      forgetStreams(of: lost)
       for (name, record) in remotes.sorted(by: { $0.key < $1.key }) where record.hub == lost { expectAgain(name) }
     }
   }

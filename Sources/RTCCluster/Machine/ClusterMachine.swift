@@ -28,6 +28,11 @@ package struct ClusterMachine: Sendable {
     case revoke(String, expires: Int64?)
     /// Links that this hub knows as used or revoked.
     case addLinks(LinkLedger)
+    /// The URL at which clients reach this hub.
+    case address(String)
+    /// A stream is about to be published at this hub; the answer carries the number.
+    case publish(UInt64, String)
+    case unpublish(String)
     case reply(UInt64, RESPValue)
     /// A message of a channel.
     case published(channel: String, [UInt8])
@@ -43,6 +48,10 @@ package struct ClusterMachine: Sendable {
     case report(PresenceEvent)
     /// A use of a link is answered.
     case used(UInt64, LinkUseAnswer)
+    /// A publication is answered.
+    case published(UInt64, PresenceAnswer)
+    /// All streams of the other hubs, and the addresses of their hubs; an empty address is that of this hub.
+    case streams([String: String])
     /// The connection is of no use. The machine has taken it for lost.
     case disconnect(ClusterFault)
     /// The hub has signed off.
@@ -85,6 +94,9 @@ package struct ClusterMachine: Sendable {
     case message(PresenceMessage)
     case use(PendingUse)
     case links
+    /// The stream, and the number of the question.
+    case publish(String, UInt64)
+    case streams
     case leave
     /// The reply changes nothing.
     case other
@@ -122,6 +134,7 @@ package struct ClusterMachine: Sendable {
   var sentLetters: [String: Int64] = [:]
   var receivedLetters: [String: Int64] = [:]
   var links = Links()
+  var streams = Streams()
   var actions: [Action] = []
   /// How often the state was read again because messages were missed.
   package internal(set) var rereads = 0
@@ -155,7 +168,7 @@ package struct ClusterMachine: Sendable {
     case .joining, .online, .stopping:
       let waits = names.values.compactMap { if case .waiting(_, let until) = $0.phase { until } else { nil } }.min()
       let uses = links.waiting.map(\.until).min()
-      return min(nextBeat, waits ?? nextBeat, uses ?? nextBeat, rereadDue ?? nextBeat)
+      return [waits, uses, publicationDue, rereadDue].compactMap(\.self).reduce(nextBeat, min)
     }
   }
 
@@ -174,6 +187,9 @@ package struct ClusterMachine: Sendable {
     case .giveBack(let use): giveBack(use, now)
     case .revoke(let link, let expires): revoke(link, expires: expires, now)
     case .addLinks(let ledger): add(ledger, now)
+    case .address(let address): setAddress(address, now)
+    case .publish(let question, let name): publish(name, question, now)
+    case .unpublish(let name): unpublish(name, now)
     case .reply(let id, let value): take(value, to: id, now)
     case .published(let channel, let text): take(text, from: channel, now)
     case .deadline: wake(now)
@@ -200,6 +216,7 @@ package struct ClusterMachine: Sendable {
     stateLinks(now)
     for name in names.keys.sorted() { keep(name, now) }
     run(.state, [], .state, now)
+    stateStreams(now)
   }
 
   mutating func keep(_ name: String, _ now: Timestamp) {
@@ -241,6 +258,7 @@ package struct ClusterMachine: Sendable {
       }
     }
     abandonWaitingUses()
+    abandonPublications()
     for (name, own) in names.sorted(by: { $0.key < $1.key }) {
       for (_, id) in own.entering.sorted(by: { $0.key < $1.key }) { answer(id, .unavailable) }
       names[name]?.entering = [:]
@@ -273,6 +291,7 @@ package struct ClusterMachine: Sendable {
       begin(claim, name, now)
     }
     useAgain(now)
+    publishAgain(now)
     if case .stopping = phase { return nextBeat = now + Self.beatInterval }
     if nextBeat <= now { beat(now) }
     if let due = rereadDue, due <= now, isOnline {

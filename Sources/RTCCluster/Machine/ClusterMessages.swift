@@ -32,6 +32,9 @@ struct ClusterChange {
     case hubLost(String)
     /// A link was revoked: its identifier, and the Unix time of its end.
     case revoked(String, expires: Int64?)
+    /// A stream was published at a hub with that address.
+    case published(String, hub: String, address: String)
+    case unpublished(String, hub: String)
   }
 
   /// One more than that of the change before.
@@ -52,6 +55,12 @@ struct ClusterChange {
     case ("gone", let name?, _, let fence?): self.kind = .gone(name, fence: fence)
     case ("in", let name?, let room?, let fence?): self.kind = .entered(name, room: room, fence: fence)
     case ("out", let name?, let room?, let fence?): self.kind = .left(name, room: room, fence: fence)
+    case ("stream", let name?, _, _):
+      guard let hub = fields.text("h"), let address = fields.text("a") else { return nil }
+      self.kind = .published(name, hub: hub, address: address)
+    case ("unstream", let name?, _, _):
+      guard let hub = fields.text("h") else { return nil }
+      self.kind = .unpublished(name, hub: hub)
     case ("hub-lost", _, _, _):
       guard let hub = fields.text("h") else { return nil }
       self.kind = .hubLost(hub)

@@ -15,6 +15,7 @@
 /// | `buried` | hubs that failed so long ago that their peers have left the lists and rooms |
 /// | `used:LINK` | a hash: user of the link → number of the use that counted, or `1` if it cannot be given back any more |
 /// | `revoked` | a sorted set: link → Unix time of its end |
+/// | `streams` | a hash: stream → JSON with hub and its address; void if the hub has failed |
 package enum ClusterScript: String, CaseIterable, Sendable {
   /// Arguments: hub. A sign of life, and what is due. Returns the epoch, the last change, and 1 if the hub's names are kept.
   case beat
@@ -42,6 +43,13 @@ package enum ClusterScript: String, CaseIterable, Sendable {
   /// hub knows. Returns the Unix time before which links that have ended are forgotten, and all revoked links and their ends
   /// in turn.
   case links
+  /// Arguments: hub, stream, address of the hub. Returns `granted`, `taken`, or `wait` with milliseconds.
+  case publish
+  /// Arguments: hub, stream.
+  case unpublish
+  /// Arguments: hub, JSON with its address (`a`) and its streams (`n`). States the streams of the hub. Returns those of the
+  /// others: stream, hub and address in turn.
+  case streams
   /// Arguments: hub. The hub ends, and its peers will come back elsewhere.
   case leave
 
@@ -61,7 +69,7 @@ package enum ClusterScript: String, CaseIterable, Sendable {
     local lease, absence, reservation, grace = \(Self.lease), \(Self.absence), \(Self.reservation), \(Self.grace)
     local function clock() \(clock) end
 
-    """ + Self.library + Self.linkLibrary + body
+    """ + Self.library + Self.linkLibrary + Self.streamLibrary + body
   }
 
   /// The clock of Redis.
@@ -217,14 +225,17 @@ package enum ClusterScript: String, CaseIterable, Sendable {
     case .use: Self.useBody
     case .giveBack: Self.giveBackBody
     case .links: Self.linksBody
+    case .publish: Self.publishBody
+    case .unpublish: Self.unpublishBody
+    case .streams: Self.streamsBody
     case .leave:
       """
       redis.call('ZREM', key('hubs'), me)
       if redis.call('EXISTS', key('of:' .. me)) == 1 then
         redis.call('ZADD', key('dead'), now, me)
         redis.call('HSET', key('until'), me, now + absence)
-        tell('hub-lost', {h = me})
       end
+      tell('hub-lost', {h = me})
       return {'left'}
       """
     }

@@ -5,7 +5,15 @@ import Synchronization
 ///
 /// May be changed and asked from any thread.
 public final class StreamDirectory: WHEPSessions {
-  private let streams = Mutex<[String: any WHEPSessions]>([:])
+  private struct State {
+    var streams: [String: any WHEPSessions] = [:]
+    /// The streams of other hubs, and the addresses of these.
+    var elsewhere: [String: String] = [:]
+    /// Nil: this hub stands alone.
+    var shared: (any SharedStreams)?
+  }
+
+  private let state = Mutex(State())
   private let servers: @Sendable () -> [ICEServer]
 
   /// Makes a directory without streams.
@@ -18,18 +26,60 @@ public final class StreamDirectory: WHEPSessions {
   /// False when the name is taken.
   @discardableResult
   public func add(_ sessions: any WHEPSessions, as name: String) -> Bool {
-    streams.withLock { streams in
-      guard streams[name] == nil else { return false }
-      streams[name] = sessions
+    state.withLock { state in
+      guard state.streams[name] == nil else { return false }
+      state.streams[name] = sessions
       return true
     }
   }
 
   /// Removes a stream. Its sessions are not closed.
-  public func remove(_ name: String) { streams.withLock { streams in _ = streams.removeValue(forKey: name) } }
+  public func remove(_ name: String) {
+    let shared = state.withLock { state in
+      state.streams.removeValue(forKey: name) == nil ? nil : state.shared
+    }
+    shared?.release(stream: name)
+  }
 
-  /// Sorted. Any thread.
-  public var names: [String] { streams.withLock { $0.keys.sorted() } }
+  /// The streams of this hub, sorted. Any thread.
+  public var names: [String] { state.withLock { $0.streams.keys.sorted() } }
+
+  // MARK: Several hubs
+
+  /// Shares the names of streams with other hubs from now on. Called before the first stream is added.
+  package func share(by shared: any SharedStreams) {
+    state.withLock { $0.shared = shared }
+    shared.followStreams { [weak self] elsewhere in self?.state.withLock { $0.elsewhere = elsewhere } }
+  }
+
+  /// Adds a stream under a name that no other stream has, at this hub or another one.
+  /// - Throws: `WHEPRefusal.streamTaken`, or `clusterUnavailable` if nobody knows what the others have.
+  package func publish(_ sessions: any WHEPSessions, as name: String) async throws(WHEPRefusal) {
+    guard add(sessions, as: name) else { throw .streamTaken(name) }
+    guard let shared = state.withLock({ $0.shared }) else { return }
+    switch await shared.claim(stream: name) {
+    case .granted, .moved: return
+    case .taken, .usedUp, .revoked, .full:
+      remove(name)
+      throw .streamTaken(name)
+    case .unavailable:
+      remove(name)
+      throw .clusterUnavailable
+    }
+  }
+
+  /// The hub that has a stream that is not here; nil: it is here, or nowhere. Without a name it is the only stream of all
+  /// hubs.
+  public func place(of stream: String?) -> StreamPlace? {
+    state.withLock { state in
+      guard let stream else {
+        guard state.streams.isEmpty, state.elsewhere.count == 1, let only = state.elsewhere.first else { return nil }
+        return StreamPlace(name: only.key, address: only.value)
+      }
+      guard state.streams[stream] == nil, let address = state.elsewhere[stream] else { return nil }
+      return StreamPlace(name: stream, address: address)
+    }
+  }
 
   /// Hands the offer to the stream of that name.
   /// - Throws: `WHEPRefusal.noSuchStream`, or what that stream refuses.
@@ -56,12 +106,14 @@ public final class StreamDirectory: WHEPSessions {
   }
 
   private func sessions(of stream: String?) throws(WHEPRefusal) -> any WHEPSessions {
-    let sessions = streams.withLock { streams in
-      if let stream { streams[stream] } else { streams.count == 1 ? streams.first?.value : nil }
+    let (sessions, all) = state.withLock { state in
+      let all = Set(state.streams.keys).union(state.elsewhere.keys)
+      let name = stream ?? (all.count == 1 ? all.first : nil)
+      return (name.flatMap { state.streams[$0] }, all)
     }
     if let sessions { return sessions }
     if let stream { throw .noSuchStream(stream) }
-    throw .streamNotNamed(names)
+    throw .streamNotNamed(all.sorted())
   }
 
   /// Passes candidates or a restart to the session.
@@ -105,20 +157,24 @@ public final class StreamDirectory: WHEPSessions {
     return CastStatus(isLive: true, viewers: viewers, streams: names)
   }
 
-  /// The streams by name, sorted.
+  /// The streams of all hubs by name, sorted.
   public func listing() async -> [StreamListing] {
     var listing: [StreamListing] = []
-    for (name, sessions) in streams.withLock({ $0.sorted { $0.key < $1.key } }) {
+    let (streams, elsewhere) = state.withLock { ($0.streams, $0.elsewhere) }
+    for (name, sessions) in streams {
       let viewers = await sessions.status().viewers
       listing.append(StreamListing(name: name, newest: sessions.pictures.flatMap(\.newest), viewers: viewers))
     }
-    return listing
+    for (name, address) in elsewhere where streams[name] == nil {
+      listing.append(StreamListing(name: name, newest: nil, viewers: 0, address: address))
+    }
+    return listing.sorted { $0.name < $1.name }
   }
 
   /// A still picture of the stream of that name; nil: there is none.
   public func picture(of stream: String, width: Int) async -> StillPicture? {
-    await streams.withLock { $0[stream] }?.pictures?.picture(width: width)
+    await state.withLock { $0.streams[stream] }?.pictures?.picture(width: width)
   }
 
-  private var all: [any WHEPSessions] { streams.withLock { Array($0.values) } }
+  private var all: [any WHEPSessions] { state.withLock { Array($0.streams.values) } }
 }

@@ -31,16 +31,21 @@ public struct StreamListing: Sendable, Hashable {
   public var newest: String?
   /// Connected and connecting viewers.
   public var viewers: Int
+  /// The URL of the hub that has the stream; nil: this one.
+  public var address: String?
 
   /// Makes an entry of the list.
-  public init(name: String, newest: String?, viewers: Int) {
+  public init(name: String, newest: String?, viewers: Int, address: String? = nil) {
     self.name = name
     self.newest = newest
     self.viewers = viewers
+    self.address = address
   }
 
   /// The entry as the page reads it.
   package var json: JSONValue {
-    .object([("name", .string(name)), ("newest", .optional(newest)), ("viewers", .count(viewers))])
+    .object(
+      [("name", .string(name)), ("newest", .optional(newest)), ("viewers", .count(viewers))]
+        + (address.map { [("address", .string($0))] } ?? []))
   }
 }

@@ -12,6 +12,8 @@ public enum WHEPRefusal: Error, Sendable, Equatable {
   case noSuchSession
   /// The name has a publisher already.
   case streamTaken(String)
+  /// The other hubs, which may have a stream of that name, cannot be reached: 503.
+  case clusterUnavailable
   /// The relay has as many streams as it takes: 503.
   case tooManyStreams(limit: Int)
   /// The viewer decodes none of the cast's codecs, which are given.
@@ -52,7 +54,7 @@ public enum WHEPRefusal: Error, Sendable, Equatable {
     case .unusableOffer, .unusableAnswer: 422
     case .etagRequired: 428
     case .failed: 500
-    case .tooManyViewers, .tooManyStreams, .admissionPending, .notReady: 503
+    case .clusterUnavailable, .tooManyViewers, .tooManyStreams, .admissionPending, .notReady: 503
     }
   }
 
@@ -71,6 +73,8 @@ public enum WHEPRefusal: Error, Sendable, Equatable {
     case .streamNotNamed(let names) where names.isEmpty: "There is no stream here at the moment."
     case .streamNotNamed(let names): "Name one of the streams here, as in /whep/NAME: \(names.joined(separator: ", "))."
     case .streamTaken(let name): "Somebody publishes as \"\(name)\" already; choose another name."
+    case .clusterUnavailable:
+      "This hub cannot reach the other hubs now, one of which may have a stream of that name. Try again in a moment."
     case .tooManyStreams(let limit): "This server has as many streams as it allows (\(limit))."
     case .noSuchSession: "There is no such session; it may have expired."
     case .noCommonCodec(let codecs): "The offer has no video codec in common with this cast, which can send \(codecs)."
@@ -93,6 +97,7 @@ public enum WHEPRefusal: Error, Sendable, Equatable {
     switch self {
     case .tooManyViewers, .tooManyStreams: 5
     case .admissionPending: 1
+    case .clusterUnavailable: 2
     case .notReady(let seconds): seconds
     default: nil
     }

@@ -93,6 +93,9 @@ public protocol WHEPSessions: OfferSessions {
   /// The streams with names, for a page that shows all of them.
   func listing() async -> [StreamListing]
 
+  /// The hub that has a stream that is not here; nil: it is here, or nowhere.
+  func place(of stream: String?) -> StreamPlace?
+
   /// A still picture of the stream of that name; nil: there is none.
   /// - Parameter width: see `StreamPictures.picture(width:)`.
   func picture(of stream: String, width: Int) async -> StillPicture?
@@ -104,6 +107,9 @@ public protocol WHEPSessions: OfferSessions {
 extension WHEPSessions {
   /// No still pictures.
   public var pictures: (any StreamPictures)? { nil }
+
+  /// There is no other hub.
+  public func place(of stream: String?) -> StreamPlace? { nil }
 
   /// No streams with names.
   public func listing() async -> [StreamListing] { [] }

@@ -18,7 +18,7 @@ package struct WHIPExchange: Sendable {
 
   /// The address of the next POST.
   package private(set) var target: WebAddress
-  let credentials: WHIPCredentials
+  private(set) var credentials: WHIPCredentials
   private var visited: Set<WebAddress>
 
   /// - Throws: `WHIPError.badURL` or `badToken` for an invalid argument.
@@ -31,7 +31,8 @@ package struct WHIPExchange: Sendable {
     visited = [address]
   }
 
-  /// The `Authorization` header for the next POST. A token never follows a redirect to another origin.
+  /// The `Authorization` header for the next POST. A token follows a redirect to another origin only if a hub sends it to
+  /// another hub that has the same token.
   package var authorization: String? { credentials.authorization(for: target) }
 
   /// Takes the answer to the POST.
@@ -43,7 +44,10 @@ package struct WHIPExchange: Sendable {
     case 406 where response.mediaType == "application/sdp" && location != nil:
       return .countered(try publication(response))
     case 307, 308:
+      let previous = target
       try follow(location, status: response.status)
+      let isToHub = response.values(HTTPReply.clusterHeader).first == "1"
+      if isToHub, credentials.authorization(for: previous) != nil { credentials.trust(target) }
       return .follow
     case 300...399: throw .badRedirect(status: response.status, location: location)
     default:
@@ -116,19 +120,22 @@ package struct WHIPPublication: Sendable, Equatable {
   }
 }
 
-/// The token of a WHIP client, and the origin that may see it.
+/// The token of a WHIP client, and the origins that may see it.
 package struct WHIPCredentials: Sendable, Hashable {
-  private let home: WebAddress
+  private var homes: [WebAddress]
   private let token: AccessToken?
 
   /// - Parameter home: the endpoint that the user named.
   package init(_ token: AccessToken?, home: WebAddress) {
-    self.home = home
+    homes = [home]
     self.token = token
   }
 
-  /// The `Authorization` header for a request. A token never goes to another origin.
+  /// The `Authorization` header for a request; nil for origins that may not see the token.
   package func authorization(for address: WebAddress) -> String? {
-    address.hasSameOrigin(as: home) ? token?.authorization : nil
+    homes.contains { address.hasSameOrigin(as: $0) } ? token?.authorization : nil
   }
+
+  /// Lets the origin of an address see the token.
+  mutating func trust(_ address: WebAddress) { homes.append(address) }
 }

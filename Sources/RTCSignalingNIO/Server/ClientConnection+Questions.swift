@@ -18,6 +18,9 @@ extension ClientConnection {
 
   func show(_ stream: String, width: Int, _ request: RequestRouter.StillRequest, _ exchange: Exchange) {
     let sessions = registry.sessions
+    if let place = sessions.place(of: stream) {
+      return answer(.elsewhere(place, path: "snapshot/", query: "?width=\(width)"), exchange)
+    }
     show(stream, to: request.grant, client: request.client, exchange) {
       let picture = await sessions.picture(of: stream, width: width)
       return .still(picture, known: request.known, lack: "There is no picture of this stream now.")

@@ -18,6 +18,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     var path: String
     var isHead: Bool
     var keepsAlive: Bool
+    /// The viewer page asks: it opens the page of another hub by itself.
+    var isPage: Bool
     /// The address of the request is known to be the client's own, and not that of a proxy.
     var isFromClient: Bool
   }
@@ -143,6 +145,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
       path: String(request.path),
       isHead: head.method == .HEAD,
       keepsAlive: head.version == .http1_1 && head.isKeepAlive && !registry.endsConnections(from: peer, head),
+      isPage: head.headers.contains(name: "RTCast-Page"),
       isFromClient: registry.isTrustedProxy(peer) || !registry.hasProxy(head))
     body.clear()
     phase = .reading(exchange, count: 0)
@@ -270,6 +273,9 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
   private func open(_ asked: Opening, _ exchange: Exchange) {
     guard let sessions = registry.sessions(at: asked.endpoint) else { return }
+    if asked.endpoint == .whep, let place = registry.sessions.place(of: asked.stream) {
+      return answer(.elsewhere(place, path: "whep/", isPage: exchange.isPage), exchange)
+    }
     guard registry.beginOffer() else { return answer(.busy, exchange) }
     let (gate, remote, place) = (registry.gate, remote, place)
     ask(exchange, isOffer: true) {

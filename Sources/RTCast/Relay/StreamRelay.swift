@@ -91,7 +91,7 @@ public final class StreamRelay: OfferSessions {
       reportBlindness: { [report] viewers, format in
         report(.undecodable(name, viewers: viewers, format: format))
       })
-    guard directory.add(relayed, as: name) else { throw .streamTaken(name) }
+    try await directory.publish(relayed, as: name)
     var configuration = PeerConnection.Configuration()
     configuration.receivesVideo = true
     configuration.receivesAudio = true

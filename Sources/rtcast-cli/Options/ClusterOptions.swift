@@ -3,12 +3,12 @@ import Logging
 import RTCCluster
 import RTCSignaling
 
-/// Several hubs that share names, rooms and links.
+/// Several hubs that share names, rooms, links and streams.
 struct ClusterOptions: ParsableArguments {
   @Option(
     name: .customLong("cluster"),
     help: ArgumentHelp(
-      "Share names, rooms, and used and revoked links with the other hubs that use this Redis or Valkey server: redis://[user@]host[:port][/database], "
+      "Share names, rooms, streams, and used and revoked links with the other hubs that use this Redis or Valkey server: redis://[user@]host[:port][/database], "
         + "or rediss:// for TLS. Give the password with --cluster-password-file, as other users of this machine can read "
         + "it here. (default: this hub stands alone)", valueName: "url"),
     transform: { text in
@@ -41,10 +41,22 @@ struct ClusterOptions: ParsableArguments {
     })
   var name: String?
 
+  @Option(
+    name: .customLong("cluster-address"),
+    help: ArgumentHelp(
+      "URL at which viewers reach this hub and no other one: other hubs send them there if they ask for a stream of this "
+        + "hub. (default: that of --public-url, or the first address that is printed)", valueName: "url"),
+    transform: { text in
+      do throws(PublicAddressError) { return try PublicAddress(parsing: text) } catch {
+        throw ValidationError("--cluster-address: \(error)")
+      }
+    })
+  var ownAddress: PublicAddress?
+
   func validate() throws {
-    guard address != nil || (passwordFile == nil && name == nil) else {
+    guard address != nil || (passwordFile == nil && name == nil && ownAddress == nil) else {
       throw ValidationError(
-        "--cluster-password-file and --cluster-name need --cluster, the address of the Redis server.")
+        "--cluster-password-file, --cluster-name and --cluster-address need --cluster, the address of the Redis server.")
     }
     guard address?.password == nil || passwordFile == nil else {
       throw ValidationError("--cluster has a password, and --cluster-password-file names another; give one of them.")

@@ -88,6 +88,7 @@ struct ServeRunner {
     if let cluster {
       configuration.presence = cluster
       access.gate.share(by: cluster)
+      directory.share(by: cluster)
     }
     let socket = try command.access.socket(at: listen)
     defer { socket?.remove() }
@@ -103,6 +104,7 @@ struct ServeRunner {
     }
     let links = ServerLinks(
       server, access.gate, command.access, certificate: certificate, outward: outwardAddresses, hasHub: true)
+    cluster?.announce(address: clusterAddress(in: links))
     output.listening(at: links, turn: ownURLs)
     let outside =
       command.network.mapsPort
@@ -245,6 +247,12 @@ struct ServeRunner {
     var names = command.access.hostName.flatMap { ["https://\($0)/", "http://\($0)/"] }
     if command.access.publicAddress != nil { names.append(links.url) }
     return (links.urls + names).map { LinkFragment.split($0).address }.filter { WebAddress($0) != nil }
+  }
+
+  /// The URL at which viewers reach this hub, for other hubs.
+  private func clusterAddress(in links: ServerLinks) -> String {
+    let named = command.cluster.ownAddress ?? command.access.publicAddress
+    return named?.description ?? LinkFragment.split(links.urls.first ?? links.url).address
   }
 
   /// The ways to the hub's own TURN server.

@@ -51,6 +51,28 @@ import Testing
     #expect(exchange.authorization == nil)
   }
 
+  @Test func `a token follows a hub's redirect to another hub, and no other one`() throws {
+    var exchange = try exchange("https://hub1.example/whep/desk")
+    #expect(
+      try receive(&exchange, 307, ["location": "https://hub2.example/whep/desk", "RTCast-Cluster": "1"]) == .follow)
+    #expect(exchange.authorization == "Bearer sesame")
+    guard
+      case .published(let publication) = try receive(
+        &exchange, 201, ["content-type": "application/sdp", "location": "session/7"], body: "v=0\r\n")
+    else {
+      Issue.record("another outcome")
+      return
+    }
+    #expect(publication.resource.description == "https://hub2.example/whep/session/7")
+    #expect(publication.authorization == "Bearer sesame")
+
+    // A server that does not have the token may not pass it on.
+    var stranger = try self.exchange("https://hub1.example/whep/desk")
+    _ = try receive(&stranger, 307, ["location": "https://elsewhere.example/whep/desk"])
+    _ = try receive(&stranger, 307, ["location": "https://hub2.example/whep/desk", "RTCast-Cluster": "1"])
+    #expect(stranger.authorization == nil)
+  }
+
   @Test func `redirects end`() throws {
     var circle = try exchange()
     _ = try receive(&circle, 307, ["location": "/b"])

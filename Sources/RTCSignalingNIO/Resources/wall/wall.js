@@ -56,6 +56,7 @@ class Tile {
 
   constructor(name) {
     this.name = name;
+    this.hub = "";            // the address of another hub that has the stream
     this.newest = null;       // the server's name of the newest picture; null: the stream has none
     this.etag = null;         // of the picture that is shown
     this.due = 0;             // not asked for before this time
@@ -75,16 +76,19 @@ class Tile {
   }
 
   address(isUsed) {
-    this.element.href = "watch?stream=" + encodeURIComponent(this.name)
+    this.element.href = this.hub + "watch?stream=" + encodeURIComponent(this.name)
       + (isUsed && token ? "#" + new URLSearchParams({ token }) : "");
   }
 
-  take({ newest, viewers }) {
+  take({ newest, viewers, address = "" }) {
+    this.hub = /^https?:/.test(address) ? address : "";
+    this.address(false);
     clearTimeout(this.leaving);
     this.leaving = 0;
     this.newest = newest;
     this.element.dataset.state = "live";
-    this.element.querySelector("i").textContent = viewers ? viewers + (viewers === 1 ? " viewer" : " viewers") : "";
+    this.element.querySelector("i").textContent = this.hub ? "at " + new URL(this.hub).host
+      : viewers ? viewers + (viewers === 1 ? " viewer" : " viewers") : "";
     this.element.setAttribute("aria-label", "Watch " + this.name);
   }
 
