@@ -3,6 +3,7 @@
 import asyncio
 import json
 import subprocess
+import time
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
@@ -106,6 +107,23 @@ def test_a_link_is_used_as_often_as_it_may_in_all_hubs_together(hubs):
         async with await NativeClient.enter(hubs[1].address, "carol", token=twice):
             pass
     asyncio.run(work())
+
+
+def test_wrong_tokens_at_all_hubs_count_together(hubs):
+    def guess(hub):
+        return look(hub, "a-wrong-token-of-a-thief", "client-16-letters")[0]
+
+    for _ in range(40):
+        if guess(hubs[0]) == 429:
+            break
+    assert guess(hubs[0]) == 429
+    # Alone, the other hub would look at ten. The news may take a moment.
+    tries = 0
+    while guess(hubs[1]) != 429:
+        tries += 1
+        assert tries < 5, "the other hub does not know of the tries"
+        time.sleep(0.3)
+    assert look(hubs[1], TOKEN, "client-16-letters")[0] == 404
 
 
 def test_without_redis_uses_are_refused_and_revocations_are_kept_and_written_later(cast, tmp_path):

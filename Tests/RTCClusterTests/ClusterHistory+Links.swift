@@ -18,13 +18,14 @@ struct HistoryLinks {
   }
 
   /// The first has one use, the second two, and so on.
-  let all = (1...3).map { (uses: Int) in SignedLink(.watch, issued: 1_000_000_000, uses: uses, id: "link-\(uses)-abcd") }
+  let all = (1...3).map { (uses: Int) in SignedLink(.watch, issued: 1_000_000_000, uses: uses, id: "link-\(uses)-abcd")
+  }
   var admissions: [Admission] = []
   var revoked: Set<String> = []
 
   func random(_ generator: inout SeededGenerator) -> SignedLink? { all.randomElement(using: &generator) }
 
-  /// How many use a link: its clients, and each use without one.
+  /// The number of users of a link: its clients, and each use without one.
   func users(of link: SignedLink) -> Int {
     let own = admissions.filter { $0.use.link == link }
     return Set(own.compactMap(\.use.client)).count + own.count { $0.use.client == nil }

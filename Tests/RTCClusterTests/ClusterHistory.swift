@@ -28,7 +28,7 @@ final class ClusterHistory {
     var places: Set<[String]> = []
     /// Names and places of the others, as it was told.
     var others: [String: RemotePeer] = [:]
-    /// What it knows about links, as its file keeps it.
+    /// The links that it knows as used or revoked, as its file keeps them.
     var ledger = LinkLedger()
     var questions: [UInt64: HistoryLinks.Use] = [:]
     /// Counted uses of which it has not decided whether they are kept.
@@ -205,7 +205,7 @@ final class ClusterHistory {
     case .entered(let room, let name): hub.others[name]?.rooms.append(room)
     case .left(let room, let name): hub.others[name]?.rooms.removeAll { $0 == room }
     case .revoked(let link, let expires): hub.ledger.revoke(link, expires: expires)
-    case .message, .returned, .connected: break
+    case .message, .returned, .connected, .wrongTry: break
     }
   }
 

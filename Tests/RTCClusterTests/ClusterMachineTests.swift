@@ -90,6 +90,19 @@ import Testing
     }
   }
 
+  @Test func `wrong credentials at other hubs are reported, and not this hub's own`() throws {
+    var machine = online()
+    guard case .publish(_, let channel, let text)? = machine.handle(.wrongTry("192.0.2.1"), now: .zero).first else {
+      Issue.record("nothing is published")
+      return
+    }
+    #expect(machine.channels.contains(channel))
+    #expect(events(machine.handle(.published(channel: channel, Array(text.utf8)), now: .zero)).isEmpty)
+    let others = text.replacing("\"me\"", with: "\"other\"")
+    #expect(
+      events(machine.handle(.published(channel: channel, Array(others.utf8)), now: .zero)) == [.wrongTry("192.0.2.1")])
+  }
+
   @Test func `a name that Redis keeps for somebody else is lost`() throws {
     var machine = online()
     var claim = PresenceClaim(id: .init(rawValue: 1), subject: .name("alice"))

@@ -20,7 +20,9 @@ import Testing
       }
     }
     func release(stream: String) { state.withLock { $0.releases.append(stream) } }
-    func followStreams(_ report: @escaping @Sendable ([String: String]) -> Void) { state.withLock { $0.report = report } }
+    func followStreams(_ report: @escaping @Sendable ([String: String]) -> Void) {
+      state.withLock { $0.report = report }
+    }
 
     func report(_ streams: [String: String]) { state.withLock { $0.report }?(streams) }
   }
@@ -33,12 +35,16 @@ import Testing
   @Test func `a stream is added if no hub has its name`() async throws {
     try await directory.publish(StreamDirectory(), as: "desk")
     #expect(directory.names == ["desk"])
-    await #expect(throws: WHEPRefusal.streamTaken("desk")) { try await directory.publish(StreamDirectory(), as: "desk") }
+    await #expect(throws: WHEPRefusal.streamTaken("desk")) {
+      try await directory.publish(StreamDirectory(), as: "desk")
+    }
     #expect(others.state.withLock { $0.claims } == ["desk"], "this hub has it")
     directory.remove("desk")
     directory.remove("desk")
     #expect(others.state.withLock { $0.releases } == ["desk"])
-    for (answer, refusal) in [(PresenceAnswer.taken, WHEPRefusal.streamTaken("desk")), (.unavailable, .clusterUnavailable)] {
+    for (answer, refusal) in [
+      (PresenceAnswer.taken, WHEPRefusal.streamTaken("desk")), (.unavailable, .clusterUnavailable),
+    ] {
       others.state.withLock { $0.answer = answer }
       await #expect(throws: refusal) { try await directory.publish(StreamDirectory(), as: "desk") }
       #expect(directory.names.isEmpty)

@@ -3,7 +3,7 @@ import NIOPosix
 package import RTCSignaling
 
 /// A presence, used and revoked links, and published streams that several hubs share by Redis. Runs on an event loop of its own. Any thread.
-package final class ClusterPresence: Presence, SharedLinks, SharedStreams {
+package final class ClusterPresence: Presence, SharedAccess, SharedStreams {
   package struct Options: Sendable {
     package var address: RedisAddress
     /// The prefix of all keys and channels: hubs with different prefixes know nothing of each other.
@@ -74,6 +74,10 @@ package final class ClusterPresence: Presence, SharedLinks, SharedStreams {
 
   package func revoke(_ id: String, expires: Int64?) {
     eventLoop.execute { [link] in link.value.handle(.revoke(id, expires: expires)) }
+  }
+
+  package func noteWrongTry(from address: String) {
+    eventLoop.execute { [link] in link.value.handle(.wrongTry(address)) }
   }
 
   package func add(_ ledger: LinkLedger) {

@@ -1,7 +1,7 @@
 import RTCPrimitives
 import RTCSignaling
 
-/// Used and revoked links.
+/// Used and revoked links, and wrong credentials.
 extension ClusterMachine {
   /// The links that this hub knows as used or revoked.
   struct Links {
@@ -130,6 +130,19 @@ extension ClusterMachine {
       }
     }
     if canAsk { stateLinks(now) }
+  }
+
+  // MARK: - Wrong credentials
+
+  mutating func tellWrongTry(_ address: String, _ now: Timestamp) {
+    guard canAsk else { return }
+    let text = JSONValue.object([("h", .string(hub)), ("a", .string(address))]).text
+    actions.append(.publish(note(.other, now), channel: wrongTriesChannel, text: text))
+  }
+
+  mutating func takeWrongTry(_ text: [UInt8]) {
+    guard let fields = JSONFields(text), fields.text("h") != hub, let address = fields.text("a") else { return }
+    actions.append(.report(.wrongTry(address)))
   }
 
   // MARK: - Stating

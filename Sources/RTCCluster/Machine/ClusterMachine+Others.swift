@@ -53,6 +53,7 @@ extension ClusterMachine {
   // MARK: - Changes
 
   mutating func take(_ text: [UInt8], from channel: String, _ now: Timestamp) {
+    if channel == wrongTriesChannel { return takeWrongTry(text) }
     guard channel == changesChannel else { return takeLetter(text, now) }
     guard let change = ClusterChange(text) else { return }
     // The state, which is read when the hub joins, does not contain it.
@@ -82,7 +83,7 @@ extension ClusterMachine {
       guard lost != hub else { break }
       receivedLetters[lost] = nil
       sentLetters[lost] = nil
-      forgetStreams(of: lost)
+      forgetStreams(of: lost, now)
       for (name, record) in remotes.sorted(by: { $0.key < $1.key }) where record.hub == lost { expectAgain(name) }
     }
   }

@@ -83,7 +83,7 @@ extension ClusterMachine {
     }
   }
 
-  /// When the first of them has.
+  /// The time at which the script of a waiting publication runs again.
   var publicationDue: Timestamp? {
     streams.own.values.compactMap { if case .waiting(_, let until) = $0 { until } else { nil } }.min()
   }
@@ -128,12 +128,19 @@ extension ClusterMachine {
     var others = streams.others
     others[name] = nil
     replaceOthers(by: others)
-    // After a partition, two hubs may have had the name.
-    if case .held? = streams.own[name] { stateStreams(now) }
+    stateAgain([name], now)
   }
 
-  mutating func forgetStreams(of hub: String) {
+  mutating func forgetStreams(of hub: String, _ now: Timestamp) {
+    let lost = streams.others.filter { $0.value.hub == hub }.keys.sorted()
     replaceOthers(by: streams.others.filter { $0.value.hub != hub })
+    stateAgain(lost, now)
+  }
+
+  /// Names are free again. After a partition, this hub may have one of them, too.
+  private mutating func stateAgain(_ names: [String], _ now: Timestamp) {
+    let hasOne = names.contains { if case .held? = streams.own[$0] { true } else { false } }
+    if hasOne { stateStreams(now) }
   }
 
   private mutating func replaceOthers(by others: [String: Streams.Place]) {

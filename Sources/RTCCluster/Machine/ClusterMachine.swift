@@ -28,6 +28,8 @@ package struct ClusterMachine: Sendable {
     case revoke(String, expires: Int64?)
     /// Links that this hub knows as used or revoked.
     case addLinks(LinkLedger)
+    /// A client with this IP address has shown a wrong credential.
+    case wrongTry(String)
     /// The URL at which clients reach this hub.
     case address(String)
     /// A stream is about to be published at this hub; the answer carries the number.
@@ -147,8 +149,9 @@ package struct ClusterMachine: Sendable {
   }
 
   /// The channels to listen to.
-  package var channels: [String] { [changesChannel, channel(of: hub)] }
+  package var channels: [String] { [changesChannel, wrongTriesChannel, channel(of: hub)] }
   var changesChannel: String { prefix + ":changes" }
+  var wrongTriesChannel: String { prefix + ":wrong" }
   func channel(of hub: String) -> String { prefix + ":to:" + hub }
 
   package var isOnline: Bool { if case .online = phase { true } else { false } }
@@ -187,6 +190,7 @@ package struct ClusterMachine: Sendable {
     case .giveBack(let use): giveBack(use, now)
     case .revoke(let link, let expires): revoke(link, expires: expires, now)
     case .addLinks(let ledger): add(ledger, now)
+    case .wrongTry(let address): tellWrongTry(address, now)
     case .address(let address): setAddress(address, now)
     case .publish(let question, let name): publish(name, question, now)
     case .unpublish(let name): unpublish(name, now)

@@ -1,7 +1,15 @@
-/// Uses and revocations that several servers share.
+/// Uses, revocations and wrong credentials that several servers share.
 extension AccessGate {
+  /// A use that `count` has counted, which `giveBack` may undo.
+  package struct CountedUse: Sendable, Hashable {
+    let link: SignedLink
+    let client: String?
+    /// Nil: this server alone counts.
+    let shared: LinkUse?
+  }
+
   /// Lets others decide about uses from now on, and tells them of the links that were used and revoked here.
-  package func share(by links: any SharedLinks) {
+  package func share(by links: any SharedAccess) {
     let ledger = state.withLock { state in
       state.shared = links
       return state.ledger
@@ -51,6 +59,11 @@ extension AccessGate {
   package func giveBack(_ use: CountedUse, now: AccessTime) {
     guard let counted = use.shared else { return giveBack(.link(use.link), client: use.client, now: now) }
     state.withLock { $0.shared }?.giveBack(counted)
+  }
+
+  /// Notes a wrong credential that a client has shown to another server.
+  package func noteWrongTry(from address: String, now: AccessTime) {
+    state.withLock { $0.wrongTries.note(address, now: now.monotonic) }
   }
 
   /// Notes a link that another server has revoked.

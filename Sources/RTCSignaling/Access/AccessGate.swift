@@ -17,7 +17,7 @@ public final class AccessGate: Sendable {
     var secret: AccessToken?
     var perPeer: [String: AccessToken] = [:]
     /// The links of several servers; nil: this one stands alone.
-    var shared: (any SharedLinks)?
+    var shared: (any SharedAccess)?
     var ledger = LinkLedger()
     var keep: @Sendable (LinkLedger) -> Void = { _ in }
     var wrongTries = WrongTries()
@@ -56,7 +56,7 @@ public final class AccessGate: Sendable {
   public func adopt(_ other: AccessGate) {
     precondition(isOpen == other.isOpen, "An open gate stays open, and a closed one closed.")
     let new = other.state.withLock { ($0.secret, $0.perPeer, $0.ledger, $0.keep) }
-    let shared = state.withLock { state -> (any SharedLinks)? in
+    let shared = state.withLock { state -> (any SharedAccess)? in
       state.perPeer = new.1
       guard state.secret != new.0 else { return nil }
       (state.secret, state.ledger, state.keep) = (new.0, new.2, new.3)
@@ -79,6 +79,8 @@ public final class AccessGate: Sendable {
   ) throws(AccessRefusal) -> AccessGrant {
     if isOpen { return .everybody }
     guard let shown, !shown.isEmpty else { throw .missing }
+    // Others count no tries of clients that are slowed already: guessing must not cost them anything.
+    var toldOthers: (any SharedAccess)?
     let result = state.withLock { state -> Result<AccessGrant, AccessRefusal> in
       // A right token is admitted, whatever other clients of the address have shown.
       let wait = state.wrongTries.wait(address, now: now.monotonic)
@@ -94,9 +96,11 @@ public final class AccessGate: Sendable {
       } catch {
         guard error == .wrong else { return .failure(error) }
         state.wrongTries.note(address, now: now.monotonic)
+        if wait == nil { toldOthers = state.shared }
         return .failure(wait.map { .slowed(seconds: $0) } ?? .wrong)
       }
     }
+    toldOthers?.noteWrongTry(from: address)
     return try result.get()
   }
 

@@ -23,8 +23,8 @@ extension Hub {
       self.isConnected = isConnected
       guard isConnected else { break }
       for name in held.keys.sorted() where remotes[name]?.isAbsent == false { passHeld(for: name) }
-    // The server ends all sessions of the link, those of the hub included.
-    case .revoked: break
+    // The server ends all sessions of the link, those of the hub included, and counts wrong credentials.
+    case .revoked, .wrongTry: break
     }
   }
 

@@ -142,6 +142,8 @@ package enum PresenceEvent: Sendable, Hashable {
   case connected(Bool)
   /// A link was revoked at another hub.
   case revoked(String, expires: Int64?)
+  /// A client with this IP address has shown a wrong credential to another hub.
+  case wrongTry(String)
 }
 
 /// The presence of a hub that shares its names with no other: its own tables decide, so every claim is granted at once.

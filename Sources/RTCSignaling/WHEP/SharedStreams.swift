@@ -26,18 +26,21 @@ public struct StreamPlace: Sendable, Hashable {
 }
 
 extension HTTPReply {
-  /// Tells that the hub in the header `Location` has the secret of this one, so that a client may send it there.
+  /// The header of a redirect to another hub of the cluster. That hub has the same secret, so a client may send it there.
   package static let clusterHeader = "RTCast-Cluster"
 
   /// Redirects a client to the hub that has the stream.
   /// - Parameters:
   ///   - path: the path at that hub before the stream's name.
   ///   - isPage: the client is a page, which opens the page of the other hub: browsers send a token to no other origin.
-  package static func elsewhere(_ place: StreamPlace, path: String, query: String = "", isPage: Bool = false) -> HTTPReply {
+  package static func elsewhere(_ place: StreamPlace, path: String, query: String = "", isPage: Bool = false)
+    -> HTTPReply
+  {
     guard !place.address.isEmpty else {
       return HTTPReply(
         status: 503,
-        sentence: "The stream \"\(place.name)\" is at another hub, and both hubs have the same address. Give each hub an "
+        sentence:
+          "The stream \"\(place.name)\" is at another hub, and both hubs have the same address. Give each hub an "
           + "address of its own with --cluster-address.")
     }
     return HTTPReply(

@@ -11,6 +11,8 @@ final class HubHost {
   var whenEmptied: () -> Void = {}
   /// Called with each link that another hub has revoked, and the Unix time of its end.
   var whenRevoked: (String, Int64?) -> Void = { _, _ in }
+  /// Called with the address of each client that has shown a wrong credential to another hub.
+  var whenWrong: (String) -> Void = { _ in }
   /// Called with each decision about access.
   var audit: (AuditEvent) -> Void = { _ in }
 
@@ -67,8 +69,11 @@ final class HubHost {
   }
 
   private func take(_ event: PresenceEvent) {
-    if case .revoked(let link, let expires) = event { return whenRevoked(link, expires) }
-    handle(.presence(event))
+    switch event {
+    case .revoked(let link, let expires): whenRevoked(link, expires)
+    case .wrongTry(let address): whenWrong(address)
+    default: handle(.presence(event))
+    }
   }
 
   func handle(_ input: HubInput) {

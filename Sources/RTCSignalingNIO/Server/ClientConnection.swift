@@ -257,7 +257,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     var grant: AccessGrant
     var client: String?
     /// The use of the link that was counted.
-    var counted: CountedUse?
+    var counted: AccessGate.CountedUse?
   }
 
   /// Requests other than offers; the target decides the reply.

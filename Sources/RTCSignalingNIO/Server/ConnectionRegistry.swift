@@ -112,6 +112,7 @@ final class ConnectionRegistry {
     self.eventLoop = eventLoop
     hub?.whenEmptied = { [weak self] in self?.settle() }
     hub?.audit = { [weak self] in self?.audit($0) }
+    hub?.whenWrong = { gate.noteWrongTry(from: $0, now: .now) }
     hub?.whenRevoked = { [weak self] link, expires in
       if gate.noteRevoked(link, expires: expires, now: .now) { self?.endAll(of: link) }
     }

@@ -56,7 +56,8 @@ struct ClusterOptions: ParsableArguments {
   func validate() throws {
     guard address != nil || (passwordFile == nil && name == nil && ownAddress == nil) else {
       throw ValidationError(
-        "--cluster-password-file, --cluster-name and --cluster-address need --cluster, the address of the Redis server.")
+        "--cluster-password-file, --cluster-name and --cluster-address need --cluster, the address of the Redis server."
+      )
     }
     guard address?.password == nil || passwordFile == nil else {
       throw ValidationError("--cluster has a password, and --cluster-password-file names another; give one of them.")

@@ -110,7 +110,10 @@ private final class FullPresence: Presence {
     #expect(kinds(bench.take(4)) == ["registered"])
   }
 
-  @Test(arguments: [(PresenceAnswer.taken, "taken-name"), (.usedUp, "link-used-up"), (.full, "too-many-peers")])
+  @Test(arguments: [
+    (PresenceAnswer.taken, "taken-name"), (.usedUp, "link-used-up"), (.revoked, "link-revoked"),
+    (.full, "too-many-peers"),
+  ])
   func `a name that is refused later is not served, and its link may be used again`(
     answer: PresenceAnswer, code: String
   ) throws {
@@ -127,7 +130,7 @@ private final class FullPresence: Presence {
     }
     #expect(bench.hub.counters.peers == 0 && bench.events.isEmpty && presence.held.isEmpty)
     #expect(!bench.audited.contains { $0.decision == .admitted })
-    #expect(bench.audited.count == (answer == .usedUp ? 2 : 0))
+    #expect(bench.audited.count == ([.usedUp, .revoked].contains(answer) ? 2 : 0))
   }
 
   @Test func `a name that is refused at once is not served`() {
