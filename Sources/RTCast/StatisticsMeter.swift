@@ -75,9 +75,10 @@ struct StatisticsMeter {
     result.quantizer = new.quantizer
     result.rawCopies = new.rawCopies
     result.leftOut = new.leftOut
-    if captured > 0 {
-      result.captureTime = (new.captureTime - encoding.captureTime) / captured
-      result.convertTime = (new.convertTime - encoding.convertTime) / captured
+    let taken = Int64(new.framesTaken - min(new.framesTaken, encoding.framesTaken))
+    if taken > 0 {
+      result.captureTime = (new.captureTime - encoding.captureTime) / taken
+      result.convertTime = (new.convertTime - encoding.convertTime) / taken
     }
     if encoded > 0 { result.encodeTime = (new.encodeTime - encoding.encodeTime) / encoded }
   }

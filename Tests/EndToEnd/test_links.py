@@ -18,6 +18,8 @@ from harness.xserver import XServer
 
 pytestmark = pytest.mark.alone("the rate and the delay of a link")
 
+# Exact pixels would take a tenth of the rate for a scroll, and the video would wait.
+VIDEO = ("--cpu-limit", "1")
 BROADBAND = {"rate": 3e6, "delay": 0.025, "queue": 0.3}
 
 
@@ -114,7 +116,7 @@ def late(ages, share=0.95):
 @pytest.mark.feature("S0.4", peer="Chromium")
 def test_the_rate_follows_a_link_that_shrinks_and_grows(link, desk, watched):
     link.set(**{**BROADBAND, "rate": 5e6})
-    process, sight = watched("--bitrate", "4M")
+    process, sight = watched("--bitrate", "4M", *VIDEO)
     desk.scroll(rate=15)
     time.sleep(4)
     link.set("forth", rate=600e3)
@@ -133,7 +135,7 @@ def test_the_rate_follows_a_link_that_shrinks_and_grows(link, desk, watched):
 
 def test_a_tenth_of_the_packets_is_lost_and_the_picture_goes_on(link, desk, watched):
     link.set(**BROADBAND)
-    process, sight = watched("--bitrate", "2M")
+    process, sight = watched("--bitrate", "2M", *VIDEO)
     link.set(loss=0.1)
     desk.scroll(rate=15)
     time.sleep(3)
@@ -145,7 +147,7 @@ def test_a_tenth_of_the_packets_is_lost_and_the_picture_goes_on(link, desk, watc
 
 def test_short_outages_cost_a_moment_each(link, desk, watched):
     link.set(**BROADBAND)
-    _, sight = watched("--bitrate", "2M")
+    _, sight = watched("--bitrate", "2M", *VIDEO)
     desk.scroll(rate=15)
     time.sleep(2)
     playing = link.play(*links.outages(0.2, every=3, until=6))
@@ -230,7 +232,7 @@ def test_by_steps_a_high_loss_takes_and_a_little_one_gives_fifteen_percent_every
 ], ids=["loss of 2 %", "loss of 10 %", "round trip of 300 ms", "reordering of 5 %", "loss in bursts"])
 def test_a_steady_link(link, desk, watched, conditions, fps, age):
     link.set(**{**BROADBAND, **conditions})
-    _, sight = watched("--bitrate", "2500k")
+    _, sight = watched("--bitrate", "2500k", *VIDEO)
     desk.scroll(rate=20)
     time.sleep(5)
     steady = span(12)
@@ -243,7 +245,7 @@ def test_a_steady_link(link, desk, watched, conditions, fps, age):
 def test_a_train(link, desk, watched):
     """Cells that fade, a handover that loses and a tunnel that swallows: the picture is never away much longer than the network."""
     link.set(rate=8e6, delay=0.025, queue=0.5)
-    _, sight = watched("--bitrate", "4M")
+    _, sight = watched("--bitrate", "4M", *VIDEO)
     desk.scroll(rate=20)
     time.sleep(4)
     begin = time.time()

@@ -20,9 +20,9 @@ def cast_of(pattern, cast, browser):
 def two_pictures(viewer):
     """Half a second apart, once the picture has had time to become sharp."""
     time.sleep(2)
-    first = viewer.picture().astype(int)
+    first = viewer.shown().astype(int)
     time.sleep(0.5)
-    return first, viewer.picture().astype(int)
+    return first, viewer.shown().astype(int)
 
 
 def roughness(picture):

@@ -21,10 +21,14 @@ public func fuzzExact(_ bytes: Span<UInt8>) {
     let frame = BlockRect(column: Int(count) % 30, row: 1, width: 4, height: 2)
     var changed = BlockSet(picture.size)
     changed.insert(frame)
-    let moved = count.isMultiple(of: 5) ? scrolled(picture.size) : nil
-    if let moved {
-      changed.formUnion(moved.moved)
-      changed.formUnion(moved.patched)
+    var moved = count.isMultiple(of: 5) ? scrolled(picture.size) : nil
+    if var picture = moved {
+      changed.formUnion(picture.moved)
+      changed.formUnion(picture.patched)
+      scheduler.choosePatches(of: &picture, changed, now)
+      scheduler.refusePatches(
+        of: picture.encode { $0.x > 16 && count.isMultiple(of: 10) ? nil : [UInt8](repeating: 0, count: 100) }, now)
+      moved = picture
     }
     scheduler.take(changed, moved: moved, captureTime: now, now: now, into: &out)
     scheduler.frame(now, bytes: 100, now: now, into: &out)
@@ -47,12 +51,8 @@ public func fuzzExact(_ bytes: Span<UInt8>) {
 
 /// A part of the picture has scrolled by seven rows.
 private func scrolled(_ size: PixelSize) -> MovedPicture {
-  var (moved, patched) = (BlockSet(size), BlockSet(size))
+  var moved = BlockSet(size)
   moved.insert(BlockRect(column: 1, row: 2, width: 25, height: 5))
-  patched.insert(BlockRect(column: 1, row: 7, width: 25, height: 1))
   let move = PictureMove(PixelRect(x: 16, y: 32, width: 400, height: 89), dx: 0, dy: -7)
-  var picture = MovedPicture(
-    moves: [move], moved: moved, patched: patched, patches: [PixelRect(x: 16, y: 121, width: 400, height: 7)])
-  picture.encode { _ in [UInt8](repeating: 0, count: 100) }
-  return picture
+  return MovedPicture(moves: [move], moved: moved, patches: [PixelRect(x: 16, y: 121, width: 400, height: 7)])
 }

@@ -50,6 +50,8 @@ package final class VP8Encoder: VideoEncoder {
   private static let longStep = TimeDelta.milliseconds(150)
   /// The least number of moved macroblocks for which a frame with their vectors is worth its bytes.
   private static let leastMoved = 100
+  /// At least one in so many of the changed macroblocks has moved: blank ground is found at any distance.
+  private static let leastMovedShare = 4
   /// The approximate bytes of a frame with vectors.
   private static let motionBytes = 700.0
   /// The bytes that a correction of colours waits for.
@@ -239,7 +241,7 @@ package final class VP8Encoder: VideoEncoder {
       return nil
     }
     if said > min(RefinementPlan.largeChange, map.count / Self.fewShare), let field = findMotion() {
-      return try encodeMotion(field, captureTime: captureTime, now: now)
+      return try encodeMotion(field, of: said, captureTime: captureTime, now: now)
     }
     let (count, weight) = map.changedExtent
     // All of it may have been the same as before.
@@ -275,7 +277,7 @@ package final class VP8Encoder: VideoEncoder {
     let source = unsafe sourcePlanes()
     if let bounds = map.changedBounds, let distance = unsafe lastPicture.scrollDistance(source, in: bounds) {
       let field = unsafe lastPicture.motion(source, distance: distance, map: map)
-      if field.movedCount >= Self.leastMoved { return field }
+      if field.movedCount >= max(Self.leastMoved, map.changedCount / Self.leastMovedShare) { return field }
     }
     map.recordMoved(unsafe lastPicture.motion(source, distance: 0, map: map), softened: 0)
     return nil
@@ -283,16 +285,18 @@ package final class VP8Encoder: VideoEncoder {
 
   /// Moves what viewers have and codes what is new beside it. It waits until the rate allows both: a longer step costs no
   /// more than a short one.
+  /// - Parameter said: the number of macroblocks that were said to have changed.
   private func encodeMotion(
-    _ field: MotionField, captureTime: Timestamp, now: Timestamp
+    _ field: MotionField, of said: Int, captureTime: Timestamp, now: Timestamp
   ) throws(VideoEncoderError) -> EncodedFrame? {
     let weight = map.weight(after: field)
     // Once all can be read, the rest is made better in the movement's own frames.
     let isReadable = !map.quality.contains { $0 > UInt8(goals.readable) && $0 != MacroblockMap.changed }
     guard let quantizer = chooseRevealedQuantizer(weight: weight, isReadable: isReadable, now: now) else { return nil }
-    plan.noteChange(isLarge: true, now: now)
+    let isLarge = said > RefinementPlan.largeChange
+    plan.noteChange(isLarge: isLarge, now: now)
     unfollowed = now
-    holdRefinement(now: now, isBroad: isReadable)
+    holdRefinement(now: now, isBroad: isReadable && isLarge)
     copyChanges()
     map.recordMoved(field, softened: UInt8(goals.readable))
     map.selectChanged()

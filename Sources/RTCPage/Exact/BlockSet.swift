@@ -124,6 +124,22 @@ package struct BlockSet: Hashable, Sendable {
     }
   }
 
+  /// Number of blocks in each column of `rect`, which lies in the picture, that are in it.
+  func columnCounts(in rect: BlockRect) -> [Int] {
+    var counts = [Int](repeating: 0, count: rect.width)
+    let columns = rect.column..<rect.endColumn
+    for row in rect.row..<rect.endRow {
+      for word in columns.wordRange {
+        var bits = words[row * wordsPerRow + word] & columns.mask(ofWord: word)
+        while bits != 0 {
+          counts[word * 64 + bits.trailingZeroBitCount - rect.column] += 1
+          bits &= bits &- 1
+        }
+      }
+    }
+    return counts
+  }
+
   /// The smallest rectangle with all blocks of the set in `rect`, which lies in the picture; nil without any.
   package func bounds(in rect: BlockRect) -> BlockRect? { bounds(in: rect) { $0 } }
 

@@ -83,6 +83,8 @@ package struct ExactScheduler: Sendable {
   static let snapshotLife = TimeDelta.seconds(10)
   /// Snapshots that are remembered.
   static let maximumSnapshots = 4
+  /// Patches that were too large are not tried again for this time.
+  static let refusalTime = TimeDelta.milliseconds(500)
   /// Pixels that take longer than this to send do not delay the video any more.
   static let longestYield = TimeDelta.seconds(8)
 
@@ -90,6 +92,8 @@ package struct ExactScheduler: Sendable {
   private var tiles: [Tile] = []
   private var grid = CellGrid(PixelSize(width: 0, height: 0), .zero)
   private var viewers: [String: ExactViewer] = [:]
+  /// The blocks whose patches would have taken too many bytes, as photographs and films do.
+  private var refused = Refused(PixelSize(width: 0, height: 0))
   /// The oldest first.
   private var snapshots: [Snapshot] = []
   /// The time of the newest picture or frame.
@@ -99,6 +103,18 @@ package struct ExactScheduler: Sendable {
   private var isSpoilt = false
 
   package init() {}
+
+  /// Blocks that are not tried again for a while. A repair has text beside the photograph that is too large, and the new
+  /// rows of that text are sent none the less.
+  private struct Refused {
+    var new: BlockSet
+    var repairs: BlockSet
+    var until = Timestamp.zero
+
+    init(_ size: PixelSize) { (new, repairs) = (BlockSet(size), BlockSet(size)) }
+
+    var isEmpty: Bool { new.isEmpty && repairs.isEmpty }
+  }
 
   /// Whether there is a visible viewer.
   package var hasViewers: Bool { viewers.values.contains { $0.isVisible } }
@@ -113,6 +129,30 @@ package struct ExactScheduler: Sendable {
   /// - Parameter count: the number of viewers of the video.
   package func isFollowed(_ changed: BlockSet, byViewers count: Int, _ now: Timestamp) -> Bool {
     count > 0 && viewers.values.count { $0.follows(changed, now) } == count
+  }
+
+  /// Chooses the patches that are to be encoded of a picture that moved, before it is taken: not those that would take too
+  /// many bytes, and repairs of what viewers lack.
+  /// - Parameter changed: the differences from the picture before.
+  package mutating func choosePatches(of moved: inout MovedPicture, _ changed: BlockSet, _ now: Timestamp) {
+    guard changed.size == size else { return }
+    if refused.until <= now { refused = Refused(size) }
+    moved.leaveOut(refused.new)
+    var holes = BlockSet(size)
+    for viewer in viewers.values {
+      if let lacking = viewer.holes(after: moved, changed, now) { holes.formUnion(lacking) }
+    }
+    holes.subtract(refused.new)
+    holes.subtract(refused.repairs)
+    moved.repair(holes)
+  }
+
+  /// Patches and repairs of these blocks would take too many bytes.
+  package mutating func refusePatches(of blocks: (new: BlockSet, repairs: BlockSet), _ now: Timestamp) {
+    guard !(blocks.new.isEmpty && blocks.repairs.isEmpty), blocks.new.size == size else { return }
+    if refused.isEmpty { refused.until = now + Self.refusalTime }
+    refused.new.formUnion(blocks.new)
+    refused.repairs.formUnion(blocks.repairs)
   }
 
   // MARK: - The picture
@@ -152,6 +192,7 @@ package struct ExactScheduler: Sendable {
     for id in viewers.keys { out.add(viewers[id]?.begin(new, newest), to: id) }
     isSpoilt = true
     snapshots = []
+    refused = Refused(new)
     grid = CellGrid(new, now, after: grid.order)
     let all = BlockSet(new)
     tiles = stride(from: 0, to: all.rows, by: Self.tileSize.rows).flatMap { row in

@@ -128,20 +128,18 @@ struct ExactViewer {
     _ changed: BlockSet, _ moved: MovedPicture?, _ time: Timestamp, now: Timestamp, _ plan: inout MovePlan?
   ) -> [UInt8]? {
     // A viewer that answers nothing is sent no more than voids.
-    guard let moved, copiesMoves, underway.count < Self.maximumUnderway, held.intersects(changed) else {
-      return void(changed, time)
-    }
-    // A message of damage would wait behind them.
-    let takesPatches =
-      unacknowledgedBytes <= budget.window && moved.patchBytes <= min(2 * budget.window, Self.maximumPatchBytes)
-      && budget.allowsPatches(now)
-    if plan?.isFor(held, takesPatches) != true { plan = MovePlan(moved, changed, held, takesPatches: takesPatches) }
+    guard let moved, copiesMoves, underway.count < Self.maximumUnderway else { return void(changed, time) }
+    let patches = affordable(moved, changed, now)
+    let rects = patches.map(\.rect)
+    // New rows beside pixels that it lacks are of little use.
+    let isUseful = held.intersects(changed) || patches.contains { $0.isRepair || moved.moves.isEmpty }
+    guard isUseful else { return void(changed, time) }
+    if plan?.isFor(held, taking: rects) != true { plan = MovePlan(moved, changed, held, taking: rects) }
     guard let plan, let blocks = plan.blocks, let voids = plan.voids else { return void(changed, time) }
     held = plan.after
     told = time
     let message = ExactMessage.move(
-      timestamp(time), number: nextNumber, voids: voids, blocks: blocks, moved.moves,
-      takesPatches ? moved.patches : [])
+      timestamp(time), number: nextNumber, voids: voids, blocks: blocks, moved.moves, patches)
     lastMove = nextNumber
     noteUnderway(message.count, recalled: [], now: now)
     sent.moves += 1
@@ -151,6 +149,39 @@ struct ExactViewer {
     return message
   }
 
+  /// The blocks of the movement that it lacks after the moves and patches, if it may be sent repairs.
+  func holes(after moved: MovedPicture, _ changed: BlockSet, _ now: Timestamp) -> BlockSet? {
+    guard copiesMoves, unacknowledgedBytes <= budget.window, budget.patchBytes(now) >= Self.leastForRepairs else {
+      return nil
+    }
+    return moved.holes(of: held, changed)
+  }
+
+  /// The patches that it is sent: the first that it has the bandwidth for, and of the repairs those that it needs.
+  private func affordable(_ moved: MovedPicture, _ changed: BlockSet, _ now: Timestamp) -> [MovedPicture.Patch] {
+    // A message of damage would wait behind them.
+    guard unacknowledgedBytes <= budget.window, budget.patchBytes(now) > 0 else { return [] }
+    var left = min(2 * budget.window, Self.maximumPatchBytes)
+    // The next new rows come before repairs.
+    var spare = budget.patchBytes(now) / 2
+    var holes: BlockSet?
+    return moved.patches.filter { patch in
+      guard patch.webP.count <= left else { return false }
+      if patch.isRepair {
+        holes = holes ?? moved.holes(of: held, changed)
+        guard patch.webP.count <= spare, let holes, holes.intersects(BlockRect(covering: patch.rect)) else {
+          return false
+        }
+      }
+      left -= patch.webP.count
+      spare -= patch.webP.count
+      return true
+    }
+  }
+
+  /// Bytes for patches below which no repair is worth encoding: half of them go to repairs, and one of text takes some
+  /// kilobytes.
+  private static let leastForRepairs = 4_096
   /// With everything else, less than any page takes in one message.
   private static let maximumPatchBytes = 49_152
 

@@ -12,15 +12,20 @@ package enum MoveFinder {
   /// A move of fewer blocks is not worth a message.
   static let leastMove = 32
   static let maximumMoves = 3
-  /// Pixels of all patches at most: encoding them takes about 40 ns for each.
-  static let maximumPatchArea = 160_000
-  /// More separate patches than this are none.
+  /// If there would be more separate patches, they are one.
   static let maximumPatches = 24
+  /// A change of so many blocks at most beside a movement is in patches too: a clock, typed text, a banner of 300 × 250.
+  static let maximumAside = 320
 
-  /// - Parameter changed: the blocks in which the pictures differ.
-  /// - Returns: nil if nothing moved.
-  package static func find(from old: PixelBuffer, to new: PixelBuffer, changed: BlockSet) -> MovedPicture? {
-    guard changed.count >= leastChange, old.size == new.size, changed.size == new.size, old.format == new.format,
+  /// - Parameters:
+  ///   - changed: the blocks in which the pictures differ.
+  ///   - isMovement: whether something moved a moment ago. Then a small change is in patches, even if nothing moved.
+  /// - Returns: nil if nothing moved, and the change is not to be in patches.
+  package static func find(
+    from old: PixelBuffer, to new: PixelBuffer, changed: BlockSet, isMovement: Bool = false
+  ) -> MovedPicture? {
+    guard changed.count >= leastChange || isMovement && !changed.isEmpty, old.size == new.size,
+      changed.size == new.size, old.format == new.format,
       new.format.planeCount == 1
     else { return nil }
     // Bytes have no padding.
@@ -33,7 +38,10 @@ package enum MoveFinder {
       moves.append(found)
       left.remove(BlockRect(covering: found.move.rect))
     }
-    return moves.isEmpty ? nil : picture(moves, changed, before, after)
+    if !moves.isEmpty { return picture(moves, changed, before, after) }
+    guard isMovement, changed.count <= maximumAside else { return nil }
+    let patches = patches(for: [changed], [], before, after)
+    return MovedPicture(moves: [], moved: BlockSet(changed.size), patches: patches)
   }
 
   private struct Found {
@@ -44,9 +52,11 @@ package enum MoveFinder {
 
   private static func next(_ changed: BlockSet, _ old: borrowing PixelRows, _ new: borrowing PixelRows) -> Found? {
     for axis in MoveSearch.Axis.allCases {
-      guard let distance = MoveSearch.distance(axis, of: changed, old, new) else { continue }
-      let (dx, dy) = axis == .vertical ? (0, distance) : (distance, 0)
-      if let found = region(of: changed, dx, dy, old, new) { return found }
+      var search = MoveSearch(axis, of: changed)
+      while let distance = search.next(old, new) {
+        let (dx, dy) = axis == .vertical ? (0, distance) : (distance, 0)
+        if let found = region(of: changed, dx, dy, old, new) { return found }
+      }
     }
     return nil
   }
@@ -64,22 +74,16 @@ package enum MoveFinder {
     // Twice, as what lies beside the columns counts in the rows at first.
     var rect = bounds
     for _ in 0..<2 {
-      guard
-        let columns = heaviest(
-          bounds.column..<bounds.endColumn,
-          weight: { column in
-            weight(BlockRect(column: column, row: rect.row, width: 1, height: rect.height), matching, of: changed)
-          })
-      else { return nil }
-      (rect.column, rect.width) = (columns.lowerBound, columns.count)
-      guard
-        let rows = heaviest(
-          bounds.row..<bounds.endRow,
-          weight: { row in
-            weight(BlockRect(column: rect.column, row: row, width: rect.width, height: 1), matching, of: changed)
-          })
-      else { return nil }
-      (rect.row, rect.height) = (rows.lowerBound, rows.count)
+      let strip = BlockRect(column: bounds.column, row: rect.row, width: bounds.width, height: rect.height)
+      let (good, all) = (matching.columnCounts(in: strip), changed.columnCounts(in: strip))
+      guard let columns = heaviest(zip(good, all).map { 2 * $0 - $1 }) else { return nil }
+      (rect.column, rect.width) = (bounds.column + columns.lowerBound, columns.count)
+      let rows = (bounds.row..<bounds.endRow).map { row in
+        let row = BlockRect(column: rect.column, row: row, width: rect.width, height: 1)
+        return 2 * matching.count(in: row) - changed.count(in: row)
+      }
+      guard let rows = heaviest(rows) else { return nil }
+      (rect.row, rect.height) = (bounds.row + rows.lowerBound, rows.count)
     }
     guard matching.count(in: rect) >= leastMove else { return nil }
     var inner = rect.pixels(in: changed.size)
@@ -90,16 +94,11 @@ package enum MoveFinder {
     return Found(move: PictureMove(whole, dx: dx, dy: dy), matching: equal)
   }
 
-  private static func weight(_ rect: BlockRect, _ matching: BlockSet, of changed: BlockSet) -> Int {
-    2 * matching.count(in: rect) - changed.count(in: rect)
-  }
-
-  /// The part of the range with the greatest sum of weights, above zero.
-  private static func heaviest(_ range: Range<Int>, weight: (Int) -> Int) -> Range<Int>? {
+  /// The part with the greatest sum of weights, above zero.
+  private static func heaviest(_ weights: [Int]) -> Range<Int>? {
     var (best, heaviest): (Range<Int>?, Int) = (nil, 0)
-    var (first, sum) = (range.lowerBound, 0)
-    for index in range {
-      let weight = weight(index)
+    var (first, sum) = (0, 0)
+    for (index, weight) in weights.enumerated() {
       if sum <= 0 {
         guard weight > 0 else { continue }
         (first, sum) = (index, 0)
@@ -116,7 +115,6 @@ package enum MoveFinder {
     _ rect: PixelRect, _ dx: Int, _ dy: Int, in size: PixelSize, _ old: borrowing PixelRows, _ new: borrowing PixelRows
   ) -> PixelRect {
     var rect = rect
-    let most = BlockSet.blockSize - 1
     func extend(_ line: (Int) -> PixelRect) -> Int {
       var (count, useful) = (0, 0)
       while count < most, isEqual(line(count), dx, dy, in: size, old, new) {
@@ -128,10 +126,40 @@ package enum MoveFinder {
     let above = extend { PixelRect(x: rect.x, y: rect.y - 1 - $0, width: rect.width, height: 1) }
     (rect.y, rect.height) = (rect.y - above, rect.height + above)
     rect.height += extend { PixelRect(x: rect.x, y: rect.maxY + $0, width: rect.width, height: 1) }
-    let before = extend { PixelRect(x: rect.x - 1 - $0, y: rect.y, width: 1, height: rect.height) }
-    (rect.x, rect.width) = (rect.x - before, rect.width + before)
-    rect.width += extend { PixelRect(x: rect.maxX + $0, y: rect.y, width: 1, height: rect.height) }
+    let before = columns(beside: rect, atEnd: false, dx, dy, in: size, old, new)
+    let after = columns(beside: rect, atEnd: true, dx, dy, in: size, old, new)
+    (rect.x, rect.width) = (rect.x - before, rect.width + before + after)
     return rect
+  }
+  /// Columns and rows by which it is extended to each side: with as many as a block has, one more block would be equal.
+  private static let most = BlockSet.blockSize - 1
+
+  /// The number of columns by which the rectangle is extended to the left, or at its end to the right.
+  private static func columns(
+    beside rect: PixelRect, atEnd: Bool, _ dx: Int, _ dy: Int, in size: PixelSize, _ old: borrowing PixelRows,
+    _ new: borrowing PixelRows
+  ) -> Int {
+    // The x of the leftmost of the columns `from`..<`count`, which are counted away from the rectangle.
+    func part(_ count: Int, from: Int = 0) -> Int { atEnd ? rect.maxX + from : rect.x - count }
+    func place(_ index: Int) -> Int { atEnd ? rect.maxX + index : rect.x - 1 - index }
+    var count = atEnd ? size.width - max(rect.maxX, rect.maxX - dx) : min(rect.x, rect.x - dx)
+    count = min(most, count)
+    guard count > 0 else { return 0 }
+    for y in rect.y..<rect.maxY where count > 0 {
+      let (a, b) = (new.line(y), old.line(y - dy))
+      guard PixelRows.differ(a, at: part(count), b, at: part(count) - dx, count: count) else { continue }
+      count = (0..<count).first { PixelRows.differ(a, at: place($0), b, at: place($0) - dx, count: 1) } ?? count
+    }
+    var useful = 0
+    for y in rect.y..<rect.maxY where useful < count {
+      let (a, b) = (new.line(y), old.line(y))
+      let rest = part(count, from: useful)
+      guard PixelRows.differ(a, at: rest, b, at: rest, count: count - useful) else { continue }
+      useful =
+        (useful..<count).last { PixelRows.differ(a, at: place($0), b, at: place($0), count: 1) }.map { $0 + 1 }
+        ?? useful
+    }
+    return useful
   }
 
   /// Whether the pixels of `rect` are what was at this distance before; false beyond the picture.
@@ -153,32 +181,48 @@ package enum MoveFinder {
     _ found: [Found], _ changed: BlockSet, _ old: borrowing PixelRows, _ new: borrowing PixelRows
   ) -> MovedPicture {
     let (size, moves) = (changed.size, found.map(\.move))
-    var (moved, residual) = (BlockSet(size), BlockSet(size))
+    var (moved, near) = (BlockSet(size), BlockSet(size))
     for (move, matching) in found.map({ ($0.move, $0.matching) }) {
+      let inner = BlockRect(within: move.rect, in: size)
+      var right = BlockSet(size)
+      right.insert(inner)
+      right.formIntersection(matching)
+      moved.formUnion(right)
       let blocks = BlockRect(covering: move.rect)
       for row in blocks.row..<blocks.endRow {
         for column in blocks.column..<blocks.endColumn {
-          let block = BlockRect(column: column, row: row, width: 1, height: 1).pixels(in: size)
-          let isRight =
-            move.rect.contains(block)
-            ? matching.contains(column: column, row: row) : mismatch(block, moves, old, new) == nil
-          if isRight { moved.insert(column: column, row: row) }
+          let block = BlockRect(column: column, row: row, width: 1, height: 1)
+          guard !inner.contains(block), mismatch(block.pixels(in: size), moves, old, new) == nil else { continue }
+          moved.insert(column: column, row: row)
         }
       }
-      // New rows and columns lie beside a move, at most as far as it moved.
-      let around = BlockRect(
-        covering: move.rect.expanded(by: max(abs(move.dx), abs(move.dy)) + BlockSet.blockSize)
-          .intersection(PixelRect(size)))
-      residual.insert(around)
+      near.insert(MovedPicture.surroundings(of: move, in: size))
     }
-    residual.formIntersection(changed)
-    residual.subtract(moved)
-    let rects = residual.rects(limit: maximumPatches)
-    let patches = rects.compactMap { mismatch($0.pixels(in: size), moves, old, new) }
-    guard patches.reduce(0, { $0 + $1.area }) <= maximumPatchArea else {
-      return MovedPicture(moves: moves, moved: moved, patched: BlockSet(size), patches: [])
+    var aside = changed
+    aside.subtract(moved)
+    near.formIntersection(aside)
+    aside.subtract(near)
+    let residual = aside.count <= maximumAside ? [near, aside] : [near]
+    return MovedPicture(moves: moves, moved: moved, patches: patches(for: residual, moves, old, new))
+  }
+
+  /// Patches for what the moves do not give of each set, the smallest first, as many as may be encoded.
+  private static func patches(
+    for sets: [BlockSet], _ moves: [PictureMove], _ old: borrowing PixelRows, _ new: borrowing PixelRows
+  ) -> [PixelRect] {
+    var patches: [PixelRect] = []
+    for set in sets {
+      for rect in set.rects(limit: maximumPatches) {
+        if let patch = mismatch(rect.pixels(in: set.size), moves, old, new) { patches.append(patch) }
+      }
     }
-    return MovedPicture(moves: moves, moved: moved, patched: residual, patches: patches)
+    patches.sort { $0.area < $1.area }
+    var area = 0
+    return Array(
+      patches.prefix { patch in
+        area += patch.area
+        return area <= MovedPicture.maximumPatchArea
+      })
   }
 
   /// The smallest rectangle with all pixels of `rect` that the moves do not give; nil if they give all.
@@ -219,24 +263,9 @@ package enum MoveFinder {
   }
 }
 
-extension BlockRect {
-  /// The blocks that have a pixel of `rect`.
-  package init(covering rect: PixelRect) {
-    let side = BlockSet.blockSize
-    let (column, row) = (rect.x / side, rect.y / side)
-    self.init(
-      column: column, row: row, width: (rect.maxX + side - 1) / side - column,
-      height: (rect.maxY + side - 1) / side - row)
-  }
-}
-
 extension PixelRect {
   fileprivate func moved(_ dx: Int, _ dy: Int) -> PixelRect {
     PixelRect(x: x + dx, y: y + dy, width: width, height: height)
-  }
-
-  fileprivate func expanded(by pixels: Int) -> PixelRect {
-    PixelRect(x: x - pixels, y: y - pixels, width: width + 2 * pixels, height: height + 2 * pixels)
   }
 
   /// True when every pixel of `other` is in it.

@@ -3,7 +3,8 @@ import RTCPrimitives
 /// The result of a moved picture for a viewer, which can copy only pixels that it has.
 struct MovePlan {
   private let held: BlockSet
-  private let takesPatches: Bool
+  /// The patches that it is sent, in order.
+  private let patches: [PixelRect]
   /// The blocks that the viewer has after the move.
   let after: BlockSet
   /// The blocks that it lacks then; nil: they are too many rectangles.
@@ -14,12 +15,11 @@ struct MovePlan {
   /// - Parameters:
   ///   - changed: the blocks that differ from the picture before.
   ///   - held: the blocks that the viewer has, or that are on their way to it, of the picture before.
-  ///   - takesPatches: whether it is sent the patches.
-  init(_ moved: MovedPicture, _ changed: BlockSet, _ held: BlockSet, takesPatches: Bool) {
-    (self.held, self.takesPatches) = (held, takesPatches)
+  ///   - patches: the patches that it is sent.
+  init(_ moved: MovedPicture, _ changed: BlockSet, _ held: BlockSet, taking patches: [PixelRect]) {
+    (self.held, self.patches) = (held, patches)
     var candidates = moved.moved
-    if takesPatches { candidates.formUnion(moved.patched) }
-    let patches = takesPatches ? moved.patches.map(\.rect) : []
+    for patch in patches { candidates.insert(BlockRect(covering: patch)) }
     var drawn = BlockSet(held.size)
     if let bounds = candidates.bounds(in: candidates.whole) {
       for row in bounds.row..<bounds.endRow {
@@ -41,7 +41,7 @@ struct MovePlan {
   }
 
   /// Whether it was made for a viewer that holds the same.
-  func isFor(_ held: BlockSet, _ takesPatches: Bool) -> Bool { self.takesPatches == takesPatches && self.held == held }
+  func isFor(_ held: BlockSet, taking patches: [PixelRect]) -> Bool { self.patches == patches && self.held == held }
 
   /// Whether every pixel of the block is new, or was held where it comes from.
   private static func isGiven(

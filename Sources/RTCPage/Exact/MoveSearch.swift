@@ -16,11 +16,15 @@ struct MoveSearch {
   /// Lines that vote together.
   private static let window = 4
   /// The number of probes.
-  private static let probes = 5
+  private static let maximumProbes = 5
   /// Blocks along the side of a probe that lies across the movement.
   private static let probeSize = (vertical: 4, horizontal: 2)
   /// Votes without which nothing has moved.
   private static let leastVotes = 8
+  /// Votes that are enough if they are three of four.
+  private static let clearVotes = 32
+  /// Distances that are found at most: pixels are compared for each.
+  private static let maximumFound = 2
   /// Pixels beside the changed part in which the source of a movement is searched as well: blank lines at its edge
   /// have not changed.
   private static let margin = 64
@@ -33,21 +37,19 @@ struct MoveSearch {
   /// The place in the old picture of each window; addressed by its hash.
   private var table: [(hash: UInt64, place: Int32)]
 
-  /// The distance for which most of the changed blocks vote; nil: there is none.
-  static func distance(
-    _ axis: Axis, of changed: BlockSet, _ old: borrowing PixelRows, _ new: borrowing PixelRows
-  ) -> Int? {
-    guard let bounds = changed.bounds(in: changed.whole) else { return nil }
-    let pixels = bounds.pixels(in: changed.size)
-    var search = MoveSearch(axis, pixels, in: changed.size)
-    for probe in search.probes(of: changed, in: bounds) {
-      search.vote(search.lines(of: old, probe), search.lines(of: new, probe))
-    }
-    return search.winner
-  }
+  /// The probes that have not voted yet.
+  private var probes: [PixelRect] = []
+  /// The distances that were found.
+  private var found: [Int] = []
 
-  private init(_ axis: Axis, _ pixels: PixelRect, in size: PixelSize) {
+  /// - Parameter changed: the blocks in which the pictures differ.
+  init(_ axis: Axis, of changed: BlockSet) {
     self.axis = axis
+    guard let bounds = changed.bounds(in: changed.whole) else {
+      (range, votes, table) = (0..<0, [0], [])
+      return
+    }
+    let (pixels, size) = (bounds.pixels(in: changed.size), changed.size)
     let (first, end, whole) =
       axis == .vertical ? (pixels.y, pixels.maxY, size.height) : (pixels.x, pixels.maxX, size.width)
     range = max(0, first - Self.margin)..<min(whole, end + Self.margin)
@@ -55,6 +57,22 @@ struct MoveSearch {
     var slots = 64
     while slots < 2 * range.count { slots *= 2 }
     table = Array(repeating: (0, -1), count: slots)
+    probes = probes(of: changed, in: bounds)
+  }
+
+  /// The next distance, as soon as most of the changed blocks vote for it, or when all have voted; nil: there is none.
+  mutating func next(_ old: borrowing PixelRows, _ new: borrowing PixelRows) -> Int? {
+    while found.count < Self.maximumFound, !probes.isEmpty {
+      let probe = probes.removeFirst()
+      vote(lines(of: old, probe), lines(of: new, probe))
+      guard let (distance, count) = winner, !found.contains(distance) else { continue }
+      guard probes.isEmpty || count >= Self.clearVotes && 4 * Int(count) >= 3 * votes.reduce(0, { $0 + Int($1) }) else {
+        continue
+      }
+      found.append(distance)
+      return distance
+    }
+    return nil
   }
 
   /// Strips with the most changed blocks; as rectangles across which lines are hashed.
@@ -74,7 +92,7 @@ struct MoveSearch {
       weights.append((place, changed.count(in: rect)))
     }
     weights.sort { $0.count > $1.count }
-    return weights.prefix(Self.probes).filter { $0.count > 0 }.map { weight in
+    return weights.prefix(Self.maximumProbes).filter { $0.count > 0 }.map { weight in
       let across = PixelRect(changed.size)
       let strip =
         axis == .vertical
@@ -86,20 +104,30 @@ struct MoveSearch {
 
   // MARK: - Hashes
 
+  private typealias Pixels = SIMD4<UInt32>
+
   /// The hash of each line of a probe.
   private func lines(of picture: borrowing PixelRows, _ probe: PixelRect) -> [UInt64] {
     switch axis {
     case .vertical:
-      return (probe.y..<probe.maxY).map { Self.hash(picture.line($0, from: probe.x, count: probe.width)) }
+      var hashes: [UInt64] = []
+      hashes.reserveCapacity(probe.height)
+      for y in probe.y..<probe.maxY { hashes.append(Self.hash(picture.line(y, from: probe.x, count: probe.width))) }
+      return hashes
     case .horizontal:
-      var hashes = [UInt64](repeating: 1, count: probe.width)
-      for y in probe.y..<probe.maxY {
-        let line = picture.line(y, from: probe.x, count: probe.width)
-        for x in 0..<probe.width {
-          // Within the line.
-          let pixel = unsafe line.unsafeLoadUnaligned(fromUncheckedByteOffset: x * 4, as: UInt32.self)
-          hashes[x] = (hashes[x] ^ UInt64(pixel & PixelRows.mask)) &* Self.factor
+      var hashes = [UInt64](repeating: 0, count: probe.width)
+      for first in stride(from: 0, to: probe.width, by: 16) {
+        // Sixteen columns at once, as memory is read fastest; the last may be some of those before them.
+        let left = max(0, min(first, probe.width - 16))
+        guard left + 16 <= probe.width else { break }
+        var state = SIMD16<UInt32>(repeating: 1)
+        for y in probe.y..<probe.maxY {
+          let line = picture.line(y, from: probe.x + left, count: 16)
+          // All of it.
+          let pixels = unsafe line.unsafeLoadUnaligned(fromUncheckedByteOffset: 0, as: SIMD16<UInt32>.self)
+          state = Self.mixed(state, pixels & PixelRows.mask)
         }
+        for index in 0..<16 { hashes[left + index] = UInt64(state[index]) &* Self.factor }
       }
       return hashes
     }
@@ -107,34 +135,38 @@ struct MoveSearch {
 
   private static let factor: UInt64 = 0x9E37_79B9_7F4A_7C15
 
+  /// A step of Jenkins's one-at-a-time hash, in each lane.
+  @inline(__always)
+  private static func mixed<Lanes: SIMD<UInt32>>(_ state: Lanes, _ pixels: Lanes) -> Lanes {
+    var state = state &+ pixels
+    state = state &+ state &<< 10
+    return state ^ state &>> 6
+  }
+
   private static func hash(_ line: borrowing RawSpan) -> UInt64 {
-    // Four that are independent, so that several multiplications run at once.
-    var (a, b, c, d): (UInt64, UInt64, UInt64, UInt64) = (1, 2, 3, 4)
-    let mask = UInt64(PixelRows.mask) << 32 | UInt64(PixelRows.mask)
+    // Two that are independent, so that steps of both run at once.
+    var (a, b) = (Pixels(repeating: 1), Pixels(repeating: 2))
     var offset = 0
     while offset + 32 <= line.byteCount {
       // Within the line.
       let (first, second) = unsafe (
-        line.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self),
-        line.unsafeLoadUnaligned(fromUncheckedByteOffset: offset + 8, as: UInt64.self)
+        line.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: Pixels.self),
+        line.unsafeLoadUnaligned(fromUncheckedByteOffset: offset + 16, as: Pixels.self)
       )
-      let (third, fourth) = unsafe (
-        line.unsafeLoadUnaligned(fromUncheckedByteOffset: offset + 16, as: UInt64.self),
-        line.unsafeLoadUnaligned(fromUncheckedByteOffset: offset + 24, as: UInt64.self)
-      )
-      a = (a ^ (first & mask)) &* factor
-      b = (b ^ (second & mask)) &* factor
-      c = (c ^ (third & mask)) &* factor
-      d = (d ^ (fourth & mask)) &* factor
+      a = mixed(a, first & PixelRows.mask)
+      b = mixed(b, second & PixelRows.mask)
       offset += 32
     }
     while offset < line.byteCount {
       // A pixel of four bytes, as the line has whole pixels.
       let pixel = unsafe line.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt32.self)
-      a = (a ^ UInt64(pixel & PixelRows.mask)) &* factor
+      a = mixed(a, Pixels(pixel & PixelRows.mask, 0, 0, 0))
       offset += 4
     }
-    return (((a ^ (a >> 29)) &* factor ^ b) &* factor ^ (c >> 7)) &* factor ^ d
+    let all = mixed(mixed(a, b), b)
+    var hash = UInt64(all.x) << 32 | UInt64(all.y)
+    hash = (hash ^ hash >> 29) &* factor ^ (UInt64(all.z) << 32 | UInt64(all.w))
+    return (hash ^ hash >> 29) &* factor
   }
 
   /// Calls `body` with the hash of each window of lines that are not all equal, and its first line.
@@ -177,8 +209,9 @@ struct MoveSearch {
   }
 
   /// The smallest of the distances with the most votes.
-  private var winner: Int? {
+  private var winner: (distance: Int, votes: Int32)? {
     guard let most = votes.max(), most >= Self.leastVotes else { return nil }
-    return votes.indices.lazy.filter { votes[$0] == most }.map { $0 - range.count }.min { abs($0) < abs($1) }
+    let distances = votes.indices.lazy.filter { votes[$0] == most }.map { $0 - range.count }
+    return distances.min { abs($0) < abs($1) }.map { ($0, most) }
   }
 }

@@ -55,19 +55,38 @@ package enum PictureComparison {
   private static func remaining(
     _ same: UInt64, of columns: Range<Int>, width: Int, _ a: borrowing RawSpan, _ b: borrowing RawSpan, _ dx: Int
   ) -> UInt64 {
+    let side = BlockSet.blockSize
     var (remaining, left) = (same, same)
     while left != 0 {
-      let bit = left.trailingZeroBitCount
-      left &= left &- 1
-      let x = (columns.lowerBound + bit) * BlockSet.blockSize
-      let side = BlockSet.blockSize
+      // Blocks beside each other at once, as most lines of them are equal.
+      let first = left.trailingZeroBitCount
+      let count = (~(left >> UInt64(first))).trailingZeroBitCount
+      let run: UInt64 = (count == 64 ? .max : 1 << UInt64(count) - 1) << UInt64(first)
+      left &= ~run
+      let x = (columns.lowerBound + first) * side
+      let pixels = min(width - x, count * side)
+      if PixelRows.differ(a, at: x, b, at: x - dx, count: pixels) {
+        remaining &= ~run | equal(in: first..<first + count, of: columns, width: width, a, b, dx)
+      }
+    }
+    return remaining
+  }
+
+  /// The blocks, a bit for each of `columns`, that are equal in this line.
+  private static func equal(
+    in bits: Range<Int>, of columns: Range<Int>, width: Int, _ a: borrowing RawSpan, _ b: borrowing RawSpan, _ dx: Int
+  ) -> UInt64 {
+    var equal: UInt64 = 0
+    let side = BlockSet.blockSize
+    for bit in bits {
+      let x = (columns.lowerBound + bit) * side
       // A constant count is faster.
       let differs =
         width - x >= side
         ? PixelRows.differ(a, at: x, b, at: x - dx, count: side)
         : PixelRows.differ(a, at: x, b, at: x - dx, count: width - x)
-      if differs { remaining &= ~(1 << UInt64(bit)) }
+      if !differs { equal |= 1 << UInt64(bit) }
     }
-    return remaining
+    return equal
   }
 }

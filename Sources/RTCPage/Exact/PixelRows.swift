@@ -29,10 +29,20 @@ struct PixelRows: ~Escapable {
     typealias Pixels = SIMD4<UInt32>
     precondition(x >= 0 && other >= 0 && count >= 0)
     precondition((x + count) * 4 <= a.byteCount && (other + count) * 4 <= b.byteCount)
-    var difference = Pixels.zero
+    var many = SIMD16<UInt32>.zero
     var offset = 0
-    while offset + 16 <= count * 4 {
+    while offset + 64 <= count * 4 {
       // Within the `count` pixels of four bytes that both have.
+      let (left, right) = unsafe (
+        a.unsafeLoadUnaligned(fromUncheckedByteOffset: x * 4 + offset, as: SIMD16<UInt32>.self),
+        b.unsafeLoadUnaligned(fromUncheckedByteOffset: other * 4 + offset, as: SIMD16<UInt32>.self)
+      )
+      many |= left ^ right
+      offset += 64
+    }
+    var difference = (many.lowHalf | many.highHalf).lowHalf | (many.lowHalf | many.highHalf).highHalf
+    while offset + 16 <= count * 4 {
+      // Within what both have.
       let (left, right) = unsafe (
         a.unsafeLoadUnaligned(fromUncheckedByteOffset: x * 4 + offset, as: Pixels.self),
         b.unsafeLoadUnaligned(fromUncheckedByteOffset: other * 4 + offset, as: Pixels.self)

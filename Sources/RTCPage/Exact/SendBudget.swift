@@ -53,10 +53,10 @@ struct SendBudget {
     credit = max(floor, credit - Double(bytes))
   }
 
-  /// Whether new pixels of a picture that moved may be sent, whatever the video has taken: they replace it.
-  func allowsPatches(_ now: Timestamp) -> Bool {
+  /// The bytes of new pixels that may be sent for pictures that moved, whatever the video has taken: they replace it.
+  func patchBytes(_ now: Timestamp) -> Int {
     let taken = own.reduce(0) { $0 + ($1.time > now - Self.ownSpan ? $1.bytes : 0) }
-    return Double(taken) <= Self.ownSpan.seconds * Double(rate.bitsPerSecond) / 8 * Self.patchShare
+    return Int(Self.ownSpan.seconds * Double(rate.bitsPerSecond) / 8 * Self.patchShare) - taken
   }
   /// The share of the bandwidth for them.
   private static let patchShare = 0.8

@@ -43,10 +43,11 @@ package struct ChangeFinder: Sendable {
   /// - Parameters:
   ///   - isAsked: whether the caller needs the changed blocks, whatever the damage is.
   ///   - findsMoves: whether the caller needs what moved.
-  /// - Returns: the picture, its damage reduced to the changes; the changed blocks, nil if unknown; and what moved, if
-  ///   something did.
+  ///   - isMovement: whether something moved a moment ago.
+  /// - Returns: the picture, its damage reduced to the changes; the changed blocks, nil if unknown; and what moved, or is
+  ///   in patches while something moves.
   package mutating func take(
-    _ frame: VideoFrame, isAsked: Bool, findsMoves: Bool = false
+    _ frame: VideoFrame, isAsked: Bool, findsMoves: Bool = false, isMovement: Bool = false
   ) -> (frame: VideoFrame, changed: BlockSet?, moved: MovedPicture?) {
     attend(isWide: Self.isWide(frame))
     guard isAsked || attention > 0, let last, last.canBeCompared(with: frame) else {
@@ -58,7 +59,9 @@ package struct ChangeFinder: Sendable {
     compared = min(compared + 1, Self.settled)
     let rects = changed.rects(limit: Self.maximumRects).map { $0.pixels(in: frame.size) }
     judge(spared: Self.area(rects) * Self.payingShare < Self.area(of: frame))
-    let moved = findsMoves ? MoveFinder.find(from: last.buffer, to: frame.buffer, changed: changed) : nil
+    let moved =
+      findsMoves
+      ? MoveFinder.find(from: last.buffer, to: frame.buffer, changed: changed, isMovement: isMovement) : nil
     return (narrowed(frame, to: rects), changed, moved)
   }
 

@@ -28,6 +28,9 @@ package struct EncodingStatistics: Hashable, Sendable {
 
   package init() {}
 
+  /// Pictures that were converted for an encoder or read by it.
+  package var framesTaken: UInt64 { framesCaptured - leftOut.busy - leftOut.exact }
+
   /// Pictures captured and encoded since `before`. Zero if `before` belongs to another encoder that had made more: the
   /// encoders of the two rungs can be exchanged.
   package func frames(since before: EncodingStatistics) -> (captured: Int64, encoded: Int64) {

@@ -8,8 +8,8 @@ package struct HeldPicture: Sendable {
   package enum Following: Hashable, Sendable {
     /// Not all of it, or not all of them.
     case none
-    /// All of it: nothing has changed.
-    case unchanged
+    /// All of it, and nothing has moved: nothing has changed, or a small change was in patches.
+    case complete
     /// All of it: they have made it of moved pixels and patches.
     case moved
   }
@@ -19,7 +19,7 @@ package struct HeldPicture: Sendable {
   private var deadline: Timestamp?
   /// When the first of the pictures came that were held back since a frame was encoded.
   private var since: Timestamp?
-  /// Pictures that newer ones replaced while they were held back.
+  /// Pictures that were held back and became no frame.
   private var replaced: UInt64 = 0
 
   /// A movement has ended when there was no step of it for this time. The notches of a wheel are closer to each other.
@@ -31,7 +31,14 @@ package struct HeldPicture: Sendable {
   package init() {}
 
   /// Forgets the picture: its source is not shown any more.
-  package mutating func clear() { self = HeldPicture() }
+  package mutating func clear() {
+    let lost = replaced + (waiting.isEmpty ? 0 : 1)
+    self = HeldPicture()
+    replaced = lost
+  }
+
+  /// Whether a movement goes on, and pictures of it wait.
+  package func isMovement(_ now: Timestamp) -> Bool { deadline.map { now < $0 } ?? false }
 
   /// Takes the picture of a pass.
   /// - Parameters:
@@ -43,7 +50,10 @@ package struct HeldPicture: Sendable {
   package mutating func take(
     _ picture: VideoFrame?, following: Following, isNeeded: Bool, now: Timestamp
   ) -> (picture: VideoFrame?, heldUntil: Timestamp?) {
-    if let picture { waiting.post(picture) }
+    if let picture {
+      if !waiting.isEmpty { replaced += 1 }
+      waiting.post(picture)
+    }
     if picture != nil, following == .moved { deadline = now + Self.patience }
     let mayWait = picture == nil || following != .none
     if !isNeeded, mayWait, !waiting.isEmpty, let deadline, now < deadline {
@@ -52,12 +62,10 @@ package struct HeldPicture: Sendable {
       if now < first + Self.longest { return (nil, min(deadline, first + Self.longest)) }
     }
     (deadline, since) = (nil, nil)
-    let taken = waiting.take()
-    replaced += taken?.replaced ?? 0
-    return (taken?.frame, nil)
+    return (waiting.take()?.frame, nil)
   }
 
-  /// The number of pictures that newer ones replaced while they were held back, since it was last taken.
+  /// The number of pictures that were held back and became no frame, since it was last taken.
   package mutating func takeReplaced() -> UInt64 {
     defer { replaced = 0 }
     return replaced

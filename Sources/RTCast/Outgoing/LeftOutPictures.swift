@@ -2,7 +2,7 @@
 public struct LeftOutPictures: Hashable, Sendable {
   /// A newer picture replaced it while the encoder was busy.
   public var busy: UInt64 = 0
-  /// The encoder left it out, as the bitrate did not allow a frame.
+  /// The encoder made no frame of it, mostly as the bitrate did not allow one.
   public var bitrate: UInt64 = 0
   /// Nothing in it had changed.
   public var unchanged: UInt64 = 0

@@ -28,7 +28,7 @@ extension OutgoingVideo {
     let upright = pass.picture.map { encoders.turner.upright($0.frame) }
     let answer = exact?.begin(
       upright, finding: &encoders.changes, isEncoded: pass.controls.contains(where: \.isActive),
-      viewers: pass.viewers.count)
+      isMovement: encoders.heldBack.isMovement(MonotonicClock.now()), viewers: pass.viewers.count)
     if pass.hasLostSource { encoders.heldBack.clear() }
     // A source of encoded pictures, and a recording, have no exact pixels.
     let isNeeded =
@@ -38,11 +38,12 @@ extension OutgoingVideo {
     let (picture, heldUntil) = encoders.heldBack.take(
       answer.map(\.picture) ?? upright, following: answer?.following ?? .none, isNeeded: isNeeded,
       now: MonotonicClock.now())
+    let mainIndex = encoders.setMain(pass.rungs)
+    encoders[mainIndex].stage.noteReplaced(pass.picture?.replaced ?? 0)
+    encoders[mainIndex].stage.noteHeld(encoders.heldBack.takeReplaced())
     if let heldUntil { return heldUntil }
     if pass.picture == nil, let picture { pass.picture = (picture, 0) }
     pass.yieldsRate = answer?.yieldsRate == true && !pass.isRecorded
-    let mainIndex = encoders.setMain(pass.rungs)
-    encoders[mainIndex].stage.noteHeld(encoders.heldBack.takeReplaced())
     choose(pass)
     let main = encode(pass, by: mainIndex) { _ in picture.map { ($0, false) } }
     if main.hasPicture, pass.controls[mainIndex].isActive { encoders.selection?.chooser.note(main.time) }
@@ -138,7 +139,6 @@ extension OutgoingVideo {
     var work = Work(end: start)
     var frame: EncodedFrame?
     if let (picture, isShared) = picture(start) {
-      if !isShared { encoder.stage.noteReplaced(pass.picture?.replaced ?? 0) }
       encoder.stage.take(picture, isShared: isShared, now: start)
       let converted = MonotonicClock.now()
       frame = encoder.stage.encode(now: converted)

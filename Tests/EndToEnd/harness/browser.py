@@ -73,6 +73,11 @@ def drawn(script, video="video"):
         c.width = v.videoWidth; c.height = v.videoHeight;
         c.getContext('2d').drawImage(v, 0, 0);
         return c.toDataURL('image/png');""")
+    return decoded(url)
+
+
+def decoded(url):
+    """The picture of a data: URL, as height x width x RGB."""
     return np.asarray(Image.open(io.BytesIO(base64.b64decode(url.split(",", 1)[1]))).convert("RGB"))
 
 
@@ -124,8 +129,12 @@ class Viewer:
         return self.script("return document.querySelector('video').getVideoPlaybackQuality().totalVideoFrames")
 
     def picture(self):
-        """The frame the page shows now, lossless, as height x width x RGB."""
+        """The frame the page's video has now, lossless, as height x width x RGB."""
         return drawn(self.script)
+
+    def shown(self):
+        """The picture as people see it: exact pixels are upon the video, which waits while they follow a movement."""
+        return decoded(self.script("const c = document.createElement('canvas'); paintPicture(c); return c.toDataURL('image/png');"))
 
     def stats(self):
         """All of getStats(), as a list."""

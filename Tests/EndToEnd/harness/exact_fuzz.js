@@ -98,29 +98,34 @@ function fuzzExact({ ExactStore, parseExact }, seed, steps, tally = {}) {
   });
   const change = () => { const rect = anyRect(), one = 1 + below(3);
     each(rect, (b) => { screen[b] = ++count; looks[count] = [one, one, one, one]; held[b] = 0; }); voids([rect]); };
-  // A part of the screen moves by quarters of blocks, and another part in it is new. What the page has the source of, it copies.
+  // A part of the screen moves by quarters of blocks, or none does, and up to two other parts are new. What the page has the source of,
+  // it copies.
   const move = () => {
     const across = Math.floor(width / 8), down = Math.floor(height / 8), dx = below(2) ? 0 : below(9) - 4, dy = below(2) ? 0 : below(9) - 4;
     const u = Math.max(0, dx) + below(Math.max(1, across - Math.abs(dx))), v = Math.max(0, dy) + below(Math.max(1, down - Math.abs(dy)));
     const w = Math.min(across + Math.min(0, dx), u + 1 + below(30)) - u, h = Math.min(down + Math.min(0, dy), v + 1 + below(20)) - v;
     if (w < 1 || h < 1) return;
-    const rect = { x: u * 8, y: v * 8, width: w * 8, height: h * 8 }, blocks = blocksOf(rect), given = [], lost = [];
-    const patch = below(2) ? { x: u * 8, y: v * 8, width: (1 + below(w)) * 8, height: (1 + below(h)) * 8 } : null, now = 1 + below(3);
+    const rect = { x: u * 8, y: v * 8, width: w * 8, height: h * 8 }, blocks = blocksOf(rect), given = [], lost = [], now = 1 + below(3);
+    const copies = below(5) ? [rect] : [], patches = Array.from({ length: below(3) }, () => {
+      const a = below(w), b = below(h);
+      return { x: (u + a) * 8, y: (v + b) * 8, width: (1 + below(w - a)) * 8, height: (1 + below(h - b)) * 8 };
+    });
+    const isPatched = (b) => patches.some((patch) => covers(patch, b));
     const covers = (outer, b) => { const x = b % columns * 16, y = Math.floor(b / columns) * 16;
-      return outer && outer.x <= x && outer.y <= y && outer.x + outer.width >= Math.min(width, x + 16) && outer.y + outer.height >= Math.min(height, y + 16); };
-    const inside = (outer, a, b) => outer && a * 8 >= outer.x && b * 8 >= outer.y && a * 8 < outer.x + outer.width && b * 8 < outer.y + outer.height;
+      return outer.x <= x && outer.y <= y && outer.x + outer.width >= Math.min(width, x + 16) && outer.y + outer.height >= Math.min(height, y + 16); };
+    const inside = (outer, a, b) => a * 8 >= outer.x && b * 8 >= outer.y && a * 8 < outer.x + outer.width && b * 8 < outer.y + outer.height;
     const next = screen.slice();
     each(blocks, (b) => {
       const left = b % columns * 2, top = Math.floor(b / columns) * 2, all = looks[screen[b]].slice();
-      let isGiven = covers(patch, b) || covers(rect, b) || held[b];
+      let isGiven = isPatched(b) || copies.some((copy) => covers(copy, b)) || held[b];
       for (let part = 0; part < 4; part++) {
         const a = left + (part & 1), c = top + (part >> 1);
-        if (inside(rect, a, c)) {
+        if (copies.some((copy) => inside(copy, a, c))) {
           const from = quarter(a - dx, c - dy);
           all[part] = looks[screen[from.block]][from.part];
-          if (!held[from.block] && !covers(patch, b)) isGiven = false;
+          if (!held[from.block] && !isPatched(b)) isGiven = false;
         }
-        if (inside(patch, a, c)) all[part] = now;
+        if (patches.some((patch) => inside(patch, a, c))) all[part] = now;
       }
       if (all.join() !== look(screen[b])) { next[b] = ++count; looks[count] = all; }
       if (isGiven) given.push(b); else if (next[b] !== screen[b]) lost.push(b);
@@ -128,16 +133,16 @@ function fuzzExact({ ExactStore, parseExact }, seed, steps, tally = {}) {
     for (const b of given) held[b] = 1;
     for (const b of lost) held[b] = 0;
     screen = next;
-    const single = (b) => [b % columns, Math.floor(b / columns), 1, 1], patches = patch ? [patch] : [];
-    const size = patch ? patch.width * patch.height / 64 * 4 : 0;
-    message(17 + 8 * (lost.length + given.length) + 12 + (patch ? 12 : 0) + size, (view) => {
+    const single = (b) => [b % columns, Math.floor(b / columns), 1, 1], sizeOf = ({ width, height }) => width * height / 64 * 4;
+    const size = patches.reduce((sum, patch) => sum + sizeOf(patch), 0);
+    message(17 + 8 * (lost.length + given.length) + 12 * (copies.length + patches.length) + size, (view) => {
       let at = 0;
       const put = (bytes, value) => { view[bytes === 1 ? "setUint8" : bytes === 2 ? "setUint16" : "setUint32"](at, value); at += bytes; };
       put(1, 8); put(4, time); put(4, 1);
-      for (const n of [lost.length, given.length, 1, patches.length]) put(2, n);
+      for (const n of [lost.length, given.length, copies.length, patches.length]) put(2, n);
       for (const b of [...lost, ...given]) for (const n of single(b)) put(2, n);
-      for (const n of [rect.x, rect.y, rect.width, rect.height, dx * 8 & 0xffff, dy * 8 & 0xffff]) put(2, n);
-      for (const { x, y, width, height } of patches) { for (const n of [x, y, width, height]) put(2, n); put(4, size); }
+      for (const { x, y, width, height } of copies) for (const n of [x, y, width, height, dx * 8 & 0xffff, dy * 8 & 0xffff]) put(2, n);
+      for (const patch of patches) { for (const n of [patch.x, patch.y, patch.width, patch.height]) put(2, n); put(4, sizeOf(patch)); }
       while (at < view.byteLength) put(4, now);
     });
     moves.push({ screen: screen.slice(), given });

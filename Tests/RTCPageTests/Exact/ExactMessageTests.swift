@@ -44,7 +44,7 @@ import Testing
   @Test func `a move says what is void, what is exact, what is copied and what is new`() {
     var picture = MovedPicture(
       moves: [PictureMove(PixelRect(x: 1, y: 2, width: 3, height: 258), dx: 5, dy: -7)],
-      moved: BlockSet(PixelSize(width: 32, height: 32)), patched: BlockSet(PixelSize(width: 32, height: 32)),
+      moved: BlockSet(PixelSize(width: 32, height: 32)),
       patches: [PixelRect(x: 9, y: 8, width: 7, height: 6), PixelRect(x: 0, y: 0, width: 1, height: 1)])
     picture.encode { $0.x == 0 ? [3] : [1, 2] }
     let message = ExactMessage.move(

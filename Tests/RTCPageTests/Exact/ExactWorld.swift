@@ -18,6 +18,7 @@ struct ExactWorld {
   let clock = RTPTimestamp(4_294_000_000)
   private(set) var encoded: [ExactScheduler.Job] = []
   var costly: Set<Int> = []
+  var encodesPatches = true
   /// The cells that were hashed.
   private(set) var hashed = 0
   /// The contents of each block, the oldest first, and the change with which each began; for each number of columns and
@@ -60,7 +61,8 @@ struct ExactWorld {
 
   /// A picture in which the blocks of `rect` are those that were `columns` to the left and `rows` above. What comes from
   /// outside the picture is new.
-  mutating func move(_ rect: BlockRect, columns: Int, rows: Int) {
+  /// - Parameter isSeen: whether the caster finds out what moved.
+  mutating func move(_ rect: BlockRect, columns: Int, rows: Int, isSeen: Bool = true) {
     let grid = BlockSet(size)
     let side = BlockSet.blockSize
     func content(_ column: Int, _ row: Int) -> Int? {
@@ -89,13 +91,44 @@ struct ExactWorld {
     moved.subtract(patched)
     let moves = moved.rects(limit: 64).map { PictureMove($0.pixels(in: size), dx: columns * side, dy: rows * side) }
     let patches = patched.rects(limit: 64)
-    var picture = MovedPicture(
-      moves: moves, moved: moved, patched: patched, patches: patches.map { $0.pixels(in: size) })
+    guard isSeen else { return show(new) }
+    show(
+      new, by: MovedPicture(moves: moves, moved: moved, patches: patches.map { $0.pixels(in: size) }))
+  }
+
+  private func differences(_ new: [Int]) -> BlockSet {
+    var blocks = BlockSet(size)
+    for block in new.indices where new[block] != screen[block] {
+      blocks.insert(column: block % blocks.columns, row: block / blocks.columns)
+    }
+    return blocks
+  }
+
+  /// A picture that differs in these blocks, whose content is sent at once.
+  mutating func patch(_ rect: BlockRect) {
+    let grid = BlockSet(size)
+    var new = screen
+    for row in rect.row..<rect.endRow {
+      for column in rect.column..<rect.endColumn {
+        count = (count + 1) % 60_000
+        new[row * grid.columns + column] = count
+      }
+    }
+    show(new, by: MovedPicture(moves: [], moved: grid, patches: [rect.pixels(in: size)]))
+  }
+
+  /// A picture of the same size with this content, which follows from the one before by moves and patches.
+  private mutating func show(_ new: [Int], by picture: MovedPicture) {
+    var picture = picture
+    let columns = BlockSet(size).columns
+    scheduler.choosePatches(of: &picture, differences(new), now)
+    let encodesPatches = encodesPatches
     picture.encode { rect in
+      guard encodesPatches else { return nil }
       let blocks = BlockRect(covering: rect)
       var bytes: [UInt8] = []
       for row in blocks.row..<blocks.endRow {
-        for content in new[row * grid.columns + blocks.column..<row * grid.columns + blocks.endColumn] {
+        for content in new[row * columns + blocks.column..<row * columns + blocks.endColumn] {
           bytes += [UInt8(content >> 8), UInt8(content & 255)]
         }
       }
@@ -106,10 +139,9 @@ struct ExactWorld {
 
   /// A picture of the same size with this content.
   mutating func show(_ new: [Int], moved: MovedPicture? = nil) {
-    var blocks = BlockSet(size)
+    let blocks = differences(new)
     changes += 1
     for block in new.indices where new[block] != screen[block] {
-      blocks.insert(column: block % blocks.columns, row: block / blocks.columns)
       histories[Self.grid(size)]?[block].append((changes, new[block]))
     }
     screen = new

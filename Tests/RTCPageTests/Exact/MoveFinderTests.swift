@@ -116,6 +116,48 @@ import Testing
     #expect(found.moves.map(\.dy) == [-9])
   }
 
+  @Test func `a small change far from what scrolls is in a patch of its own`() throws {
+    var (old, new) = (screen(0, 0), screen(0, 9))
+    let clock = PixelRect(x: 600, y: 4, width: 30, height: 12)
+    old.fill(clock, 0x11_8811)
+    new.fill(clock, 0x88_1188)
+    let found = try #require(find(old, new))
+    check(found, old, new)
+    #expect(found.moves.map(\.dy) == [-9] && givesAll(found, old, new) && found.patches.map(\.rect).contains(clock))
+  }
+
+  @Test func `a large change far from what scrolls is left alone`() throws {
+    let size = PixelSize(width: 1_300, height: 400)
+    func screen(_ y: Int, _ film: UInt64) -> DrawnScreen {
+      var screen = DrawnScreen(size)
+      screen.draw(text, from: 0, y, in: PixelRect(x: 16, y: 16, width: 300, height: 360))
+      screen.draw(.init(seed: film), from: 0, 0, in: PixelRect(x: 600, y: 32, width: 400, height: 336))
+      return screen
+    }
+    let (old, new) = (screen(0, 50), screen(5, 51))
+    let found = try #require(find(old, new))
+    check(found, old, new)
+    #expect(found.moves.map(\.dy) == [-5] && found.patches.allSatisfy { $0.rect.maxX < 500 })
+  }
+
+  @Test func `while something moves, a small change alone is in patches`() throws {
+    let old = screen(0, 0)
+    var new = old
+    let changes = [PixelRect(x: 70, y: 80, width: 2, height: 14), PixelRect(x: 600, y: 4, width: 30, height: 12)]
+    for rect in changes { new.fill(rect, 0x12_3456) }
+    let (a, b) = (old.buffer, new.buffer)
+    let changed = PictureComparison.changes(from: a, to: b)
+    #expect(MoveFinder.find(from: a, to: b, changed: changed) == nil)
+    let found = try #require(MoveFinder.find(from: a, to: b, changed: changed, isMovement: true))
+    check(found, old, new)
+    #expect(found.moves.isEmpty && givesAll(found, old, new) && Set(found.patches.map(\.rect)) == Set(changes))
+    let (c, page) = (screen(0, 0, .init(seed: 3)), screen(0, 0, .init(seed: 4)))
+    let all = PictureComparison.changes(from: c.buffer, to: page.buffer)
+    #expect(MoveFinder.find(from: c.buffer, to: page.buffer, changed: all, isMovement: true) == nil)
+    let none = BlockSet(old.size)
+    #expect(MoveFinder.find(from: a, to: a, changed: none, isMovement: true) == nil)
+  }
+
   @Test func `another page, and a small change, are no moves`() {
     let old = screen(0, 0)
     #expect(find(old, screen(0, 0, .init(seed: 3))) == nil)

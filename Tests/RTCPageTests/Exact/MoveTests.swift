@@ -51,10 +51,143 @@ import Testing
     #expect(world.seen("a") == world.screen && world.scheduler.wantsMoves, "it follows after it was hidden, too")
   }
 
+  /// The number of blocks that the page does not show after each step of a scroll, some of which the caster has not seen.
+  private func holes(
+    _ world: inout ExactWorld, steps: Int, rows: Int = -1, unseen: ClosedRange<Int>
+  ) -> [Int] {
+    (0..<steps).map { step in
+      world.now += .milliseconds(33)
+      world.move(pane, columns: 0, rows: rows, isSeen: !unseen.contains(step))
+      while world.channels["a"]?.isEmpty == false { world.receive("a") }
+      #expect(zip(world.seen("a"), world.screen).allSatisfy { $0 == nil || $0 == $1 })
+      return world.seen("a").count { $0 == nil }
+    }
+  }
+
+  @Test(arguments: [-3, -2, -1]) func `holes in what scrolls are repaired while it scrolls`(_ rows: Int) throws {
+    var world = ExactWorld()
+    world.join("a", follows: true)
+    world.join("b", follows: true)
+    world.rest()
+    let left = holes(&world, steps: 12, rows: rows, unseen: 2...3)
+    #expect(left[1] == 0 && left[3] == pane.area && left[11] == 0)
+    // 160,000 pixels in each step.
+    #expect(left[4] >= pane.area - 625 && left[9] == 0)
+    while world.channels["b"]?.isEmpty == false { world.receive("b") }
+    #expect(world.seen("b") == world.screen)
+  }
+
+  @Test func `repairs are sent only to the viewers that need them`() throws {
+    var world = ExactWorld()
+    world.join("b", follows: true)
+    world.rest()
+    world.join("a", rate: .kilobitsPerSecond(300), follows: true)
+    for _ in 0..<20 where world.scheduler.statistics["a"]?.share == 0 {
+      world.now += .milliseconds(5)
+      world.work()
+      world.finish()
+    }
+    while world.channels["a"]?.isEmpty == false { world.receive("a") }
+    world.show("a")
+    #expect(world.seen("a").contains(nil))
+    let before = world.pages["b"]!.bytes
+    let left = holes(&world, steps: 4, unseen: 9...9)
+    while world.channels["b"]?.isEmpty == false { world.receive("b") }
+    #expect(left[3] < left[0])
+    #expect(world.seen("b") == world.screen && world.pages["b"]!.bytes - before < 4 * (60 * 2 + 80))
+  }
+
+  @Test func `repairs leave half of the bandwidth to the next rows`() throws {
+    var world = ExactWorld()
+    world.join("a", rate: .kilobitsPerSecond(60), follows: true)
+    world.rest(.seconds(40))
+    world.now += .seconds(Int64(2))
+    // 6,000 bytes a second for patches; each new row takes 169 of them, and all holes 5,400.
+    var left = holes(&world, steps: 1, unseen: 0...0)
+    let last = BlockRect(column: 4, row: 44, width: 60, height: 1)
+    for _ in 0..<8 {
+      left += holes(&world, steps: 1, unseen: 9...9)
+      #expect(!(last.column..<last.endColumn).contains { world.seen("a")[last.row * 80 + $0] == nil })
+    }
+    #expect(left[8] > 0 && left[8] < left[1])
+  }
+
+  @Test func `what changes all the time is not repaired`() throws {
+    var world = ExactWorld()
+    world.join("a", follows: true)
+    world.rest()
+    let film = BlockRect(column: 10, row: 20, width: 20, height: 10)
+    world.change(film)
+    var (moved, changed) = (BlockSet(world.size), BlockSet(world.size))
+    changed.insert(pane)
+    moved.insert(pane)
+    moved.remove(film)
+    var picture = MovedPicture(
+      moves: [PictureMove(pane.pixels(in: world.size), dx: 0, dy: -16)], moved: moved, patches: [])
+    world.scheduler.choosePatches(of: &picture, changed, world.now)
+    // The row above the film is what was in it.
+    let above = BlockRect(column: 10, row: 19, width: 20, height: 1)
+    #expect(picture.patches.map(\.rect) == [above.pixels(in: world.size)])
+  }
+
+  @Test func `patches of one message are limited together`() throws {
+    var world = ExactWorld()
+    world.join("a", rate: .megabitsPerSecond(50), follows: true)
+    world.rest()
+    var changed = BlockSet(world.size)
+    let rects = [BlockRect(column: 1, row: 1, width: 9, height: 9), BlockRect(column: 1, row: 20, width: 9, height: 9)]
+    for rect in rects { changed.insert(rect) }
+    var picture = MovedPicture(
+      moves: [], moved: BlockSet(world.size), patches: rects.map { $0.pixels(in: world.size) })
+    picture.encode { _ in [UInt8](repeating: 0, count: 30_000) }
+    var out: [ExactScheduler.Delivery] = []
+    world.scheduler.take(changed, moved: picture, captureTime: world.now, now: world.now, into: &out)
+    #expect(out.count == 1 && (30_000..<31_000).contains(out[0].message.count))
+  }
+
+  @Test func `patches that take too many bytes are not tried again at once`() {
+    var world = ExactWorld()
+    world.join("a", follows: true)
+    world.rest()
+    let size = world.size
+    var changed = BlockSet(size)
+    changed.insert(pane)
+    func picture() -> MovedPicture {
+      MovedPicture(moves: [], moved: BlockSet(size), patches: [PixelRect(x: 64, y: 32, width: 90, height: 90)])
+    }
+    var moved = picture()
+    world.scheduler.choosePatches(of: &moved, changed, world.now)
+    #expect(moved.patches.count == 1)
+    world.scheduler.refusePatches(of: moved.encode { _ in nil }, world.now)
+    #expect(moved.patches.isEmpty)
+    moved = picture()
+    world.scheduler.choosePatches(of: &moved, changed, world.now + .milliseconds(499))
+    #expect(moved.patches.isEmpty)
+    moved = picture()
+    world.scheduler.choosePatches(of: &moved, changed, world.now + .milliseconds(500))
+    #expect(moved.patches.count == 1)
+  }
+
+  @Test func `a small change beside a movement is in its message`() throws {
+    var world = ExactWorld()
+    world.join("a", follows: true)
+    world.rest()
+    let clock = BlockRect(column: 70, row: 0, width: 4, height: 2)
+    world.change(clock)
+    for _ in 0..<5 {
+      world.now += .milliseconds(33)
+      world.patch(clock)
+      while world.channels["a"]?.isEmpty == false { world.receive("a") }
+      #expect(world.seen("a") == world.screen)
+    }
+    #expect(world.scheduler.statistics["a"]?.moves == 5)
+  }
+
   @Test func `what a viewer lacks is not copied, and comes when all is still`() {
     var world = ExactWorld()
     world.join("a", follows: true)
     world.rest()
+    world.encodesPatches = false
     let film = BlockRect(column: 10, row: 20, width: 20, height: 10)
     for _ in 0..<4 {
       world.now += .milliseconds(33)
@@ -135,10 +268,13 @@ import Testing
       switch Int.random(in: 0..<30, using: &random) {
       case 0: world.change(ExactWorld.rect(in: world.size, &random))
       case 1, 2: world.frame()
-      case 3...5:
+      case 3: world.patch(ExactWorld.rect(in: world.size, &random))
+      case 4...5:
         let step = Int.random(in: -4...4, using: &random)
         let isUpright = Int.random(in: 0..<3, using: &random) > 0
-        world.move(ExactWorld.rect(in: world.size, &random), columns: isUpright ? 0 : step, rows: isUpright ? step : 0)
+        world.move(
+          ExactWorld.rect(in: world.size, &random), columns: isUpright ? 0 : step, rows: isUpright ? step : 0,
+          isSeen: Int.random(in: 0..<8, using: &random) > 0)
         if Bool.random(using: &random) { world.frame() }
       case 6 where Int.random(in: 0..<3, using: &random) == 0: world.now += .milliseconds(700)
       case 7 where Int.random(in: 0..<4, using: &random) == 0: looks.append(world.screen)
@@ -227,14 +363,17 @@ import Testing
       if step % 4 == 0 { typed.fill(PixelRect(x: 300, y: 2, width: 9, height: 9), UInt32(step)) }
       draw()
       let changed = PictureComparison.changes(from: before, to: screen.buffer)
-      var moved = MoveFinder.find(from: before, to: screen.buffer, changed: changed)
-      moved?.encode { rect in rect.width % 5 == 4 ? nil : encoded(rect) }
+      var moved = MoveFinder.find(from: before, to: screen.buffer, changed: changed, isMovement: step % 3 > 0)
+      // Some movements are not seen.
+      if step % 10 == 4 { moved = nil }
+      if moved != nil { scheduler.choosePatches(of: &moved!, changed, now) }
+      moved?.encode { rect in rect.width % 5 == 4 && step % 10 == 2 ? nil : encoded(rect) }
       scheduler.take(changed, moved: moved, captureTime: now, now: now, into: &out)
       deliver()
       try #require(zip(page.pixels, screen.pixels).allSatisfy { $0 == nil || $0 == $1 })
       exact += page.pixels == screen.pixels ? 1 : 0
     }
-    #expect(page.moves > 20)
+    #expect(page.moves > 20 && exact > 20)
     rest()
     #expect(page.pixels == screen.pixels)
   }

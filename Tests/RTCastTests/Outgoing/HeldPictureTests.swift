@@ -46,11 +46,13 @@ import Testing
     #expect(try take(2, .moved, isNeeded: true, after: 33).picture != nil)
   }
 
-  @Test mutating func `waits no longer for pictures in which nothing changes`() throws {
-    #expect(try take(0, .unchanged, after: 0).picture != nil, "nothing is held back")
+  @Test mutating func `waits no longer for pictures in which nothing moves`() throws {
+    #expect(try take(0, .complete, after: 0).picture != nil, "nothing is held back")
+    #expect(!held.isMovement(start))
     _ = try take(1, .moved, after: 10)
-    #expect(try take(2, .unchanged, after: 200).heldUntil == start + .milliseconds(310))
-    #expect(try take(3, .unchanged, after: 310).picture?.damage?.count == 3)
+    #expect(try take(2, .complete, after: 200).heldUntil == start + .milliseconds(310))
+    #expect(held.isMovement(start + .milliseconds(309)) && !held.isMovement(start + .milliseconds(310)))
+    #expect(try take(3, .complete, after: 310).picture?.damage?.count == 3)
   }
 
   @Test mutating func `is encoded every two seconds of a movement without end`() throws {

@@ -127,9 +127,10 @@ package final class ExactPixels: PageFeature {
   ///   - picture: the picture that is encoded next; nil: an older one is refined.
   ///   - changes: finds what differs from the picture before.
   ///   - isEncoded: whether there are viewers of the video.
+  ///   - isMovement: whether the video waits for the end of a movement.
   ///   - count: the number of viewers of the video.
   func begin(
-    _ picture: VideoFrame?, finding changes: inout ChangeFinder, isEncoded: Bool, viewers count: Int
+    _ picture: VideoFrame?, finding changes: inout ChangeFinder, isEncoded: Bool, isMovement: Bool, viewers count: Int
   ) -> Answer {
     guard let picture else {
       return Answer(picture: nil, yieldsRate: state.withLock { $0.wantsRate(ofViewers: count) })
@@ -145,21 +146,32 @@ package final class ExactPixels: PageFeature {
       changes.skip(picture)
       return take(picture, nil, nil, count)
     }
-    var (found, changed, moved) = changes.take(
-      picture, isAsked: isWatched, findsMoves: wantsMoves && isExact(picture))
-    if moved != nil { encodePatches(of: &moved, found) }
+    let (found, changed, moved) = changes.take(
+      picture, isAsked: isWatched, findsMoves: wantsMoves && isExact(picture), isMovement: isMovement)
+    guard var moved, let changed else { return take(found, changed, nil, count) }
+    encodePatches(of: &moved, changed, found)
     return take(found, changed, moved, count)
   }
 
   /// Encodes the new pixels of a picture that moved: at once, as the page draws all parts together.
-  private func encodePatches(of moved: inout MovedPicture?, _ picture: VideoFrame) {
-    let start = MonotonicClock.now()
-    moved?.encode { rect in
+  private func encodePatches(of moved: inout MovedPicture, _ changed: BlockSet, _ picture: VideoFrame) {
+    moved = state.withLock { [moved] state in
+      var moved = moved
+      state.scheduler.choosePatches(of: &moved, changed, MonotonicClock.now())
+      return moved
+    }
+    // On a busy machine the time of the thread is much less than the time that passes.
+    let start = ThreadClock.now()
+    let refused = moved.encode { rect in
       let limit = BlockRect(covering: rect).area * ExactScheduler.maximumBytesPerBlock + 512
       return (try? WebPEncoder().encode(picture.buffer, rect, .fast)).flatMap { $0.count <= limit ? $0 : nil }
     }
-    let end = MonotonicClock.now()
-    state.withLock { $0.allowance.note(end - start, now: end) }
+    let time = ThreadClock.now() - start
+    state.withLock { state in
+      let now = MonotonicClock.now()
+      state.allowance.note(time, now: now)
+      state.scheduler.refusePatches(of: refused, now)
+    }
   }
 
   /// - Parameters:
@@ -168,7 +180,7 @@ package final class ExactPixels: PageFeature {
   private func take(_ frame: VideoFrame, _ changed: BlockSet?, _ moved: MovedPicture?, _ count: Int) -> Answer {
     let (isNew, yieldsRate, following) = state.withLock { state in
       let isNew = state.take(frame, changed, moved, isExact: isExact(frame))
-      let following = state.following(changed, isMoved: moved != nil, viewers: count)
+      let following = state.following(changed, moved, viewers: count)
       return (isNew, state.wantsRate(ofViewers: count), following)
     }
     if isNew { waiter.ring() }
@@ -288,36 +300,36 @@ package final class ExactPixels: PageFeature {
   }
 
   private func hash(_ cells: [ExactScheduler.Hashing], _ picture: VideoFrame) {
-    let start = MonotonicClock.now()
+    let start = ThreadClock.now()
     let hashes = cells.map { pixelHash.hash($0.rect.pixels(in: picture.size), of: picture.buffer) }
-    let end = MonotonicClock.now()
+    let time = ThreadClock.now() - start
     state.withLock { state in
-      state.allowance.note(end - start, now: end)
+      state.allowance.note(time, now: MonotonicClock.now())
       state.scheduler.finish(cells, hashes)
     }
   }
 
   private func encode(_ job: ExactScheduler.Job, _ picture: VideoFrame) {
-    let start = MonotonicClock.now()
+    let start = ThreadClock.now()
     let effort = job.isThorough ? WebPEffort.better : .fast
     let webP = try? WebPEncoder().encode(picture.buffer, job.rect.pixels(in: picture.size), effort)
-    let end = MonotonicClock.now()
+    let time = ThreadClock.now() - start
     state.withLock { state in
-      state.allowance.note(end - start, now: end)
+      state.allowance.note(time, now: MonotonicClock.now())
       state.scheduler.finish(job, webP)
     }
   }
 
   private func encodeSnapshot(_ picture: VideoFrame, _ version: UInt64, _ number: UInt32) {
-    let start = MonotonicClock.now()
+    let start = ThreadClock.now()
     let (encoder, whole) = (WebPEncoder(), PixelRect(picture.size))
     var webP = try? encoder.encode(picture.buffer, whole, .fast)
     let isExact = webP.map { $0.count <= Self.largestSnapshot } ?? false
     if !isExact { webP = (try? encoder.encode(picture.buffer, whole, .lossy)) ?? webP }
     let made = webP.map { CastSnapshot(webP: $0, number: isExact ? number : nil) }
-    let end = MonotonicClock.now()
+    let (time, end) = (ThreadClock.now() - start, MonotonicClock.now())
     let waiting = state.withLock { state in
-      state.allowance.note(end - start, now: end)
+      state.allowance.note(time, now: end)
       state.snapshot = made.map { Snapshot(version: version, made: end, picture: $0) }
       if !isExact { state.scheduler.forgetSnapshot(number) }
       defer { state.waiting = [] }
@@ -347,11 +359,13 @@ extension ExactPixels.State {
   }
 
   /// How much of the newest picture all viewers have.
-  fileprivate func following(_ changed: BlockSet?, isMoved: Bool, viewers count: Int) -> HeldPicture.Following {
-    guard isOpen, let changed, isMoved || changed.isEmpty,
+  fileprivate func following(
+    _ changed: BlockSet?, _ moved: MovedPicture?, viewers count: Int
+  ) -> HeldPicture.Following {
+    guard isOpen, let changed, moved != nil || changed.isEmpty,
       scheduler.isFollowed(changed, byViewers: count, MonotonicClock.now())
     else { return .none }
-    return changed.isEmpty ? .unchanged : .moved
+    return moved.map(\.moves.isEmpty) ?? true ? .complete : .moved
   }
 
   /// Whether all viewers wait for exact pixels.
