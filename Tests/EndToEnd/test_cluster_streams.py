@@ -153,6 +153,7 @@ def test_streams_of_a_failed_hub_are_free_and_redis_may_fail(hubs, cast, redis):
     redis.start()
     # Redis has lost everything, and the hub states its stream again.
     wait_for(lambda: redis.cli("hexists", "{rtcast}:streams", "desk") == "1", "the stream in Redis")
+    wait_for(lambda: '"degraded"' not in ask(hubs[0].address + "health")[2], "the other hub")
     assert ask(hubs[0].address + "whip/desk", "POST", body=b"v=0\r\n")[0] == 409
     hubs[1].process.kill()
     publisher.process.kill()

@@ -87,7 +87,7 @@ extension ClusterMachine {
       links.used[use.link]?.users.removeValue(forKey: use.user)
     }
     guard canAsk else { return links.owed.append(use) }
-    run(.giveBack, [use.link, use.user, use.number], .other, now)
+    run(.giveBack, [use.link, use.user, use.number], .giveBack(use), now)
   }
 
   /// The connection is lost. Redis may have counted the use.

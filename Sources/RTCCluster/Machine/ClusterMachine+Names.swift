@@ -83,7 +83,7 @@ extension ClusterMachine {
       guard value.elements?.first?.string == "lost", names[name]?.fence == fence else { break }
       names[name] = nil
       actions.append(.report(.lost(name)))
-    case .other: break
+    case .giveBack, .other: break
     case .use(let use): takeUse(value, use, now)
     case .links: takeLinks(value, now)
     case .publish(let name, let question): takePublished(value, name, question, now)

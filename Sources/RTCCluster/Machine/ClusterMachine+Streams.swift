@@ -65,6 +65,9 @@ extension ClusterMachine {
     case "granted":
       streams.own[name] = .held
       actions.append(.published(question, .granted))
+      // A statement that was sent before the answer has the stream not, and has removed it again.
+      let isStating = asks.values.contains { if case .streams = $0.ask { true } else { false } }
+      if isStating { stateStreams(now) }
     case "taken":
       streams.own[name] = nil
       actions.append(.published(question, .taken))

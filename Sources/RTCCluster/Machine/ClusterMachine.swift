@@ -95,6 +95,7 @@ package struct ClusterMachine: Sendable {
     case enter(String, room: String, PresenceClaim.ID)
     case message(PresenceMessage)
     case use(PendingUse)
+    case giveBack(LinkUse)
     case links
     /// The stream, and the number of the question.
     case publish(String, UInt64)
@@ -258,6 +259,7 @@ package struct ClusterMachine: Sendable {
       switch ask {
       case .message(let message): giveBack(message)
       case .use(let use): abandon(use)
+      case .giveBack(let use): links.owed.append(use)
       default: break
       }
     }

@@ -14,6 +14,13 @@ extension ClusterScript {
       redis.call('HDEL', key('streams'), name)
       tell('unstream', {n = name, h = hub})
     end
+    -- The hub tells its streams again if it comes back.
+    local function forgetStreams(hub)
+      local all = redis.call('HGETALL', key('streams'))
+      for i = 1, #all, 2 do
+        if cjson.decode(all[i + 1]).h == hub then redis.call('HDEL', key('streams'), all[i]) end
+      end
+    end
 
     """
 

@@ -235,6 +235,7 @@ package enum ClusterScript: String, CaseIterable, Sendable {
         redis.call('ZADD', key('dead'), now, me)
         redis.call('HSET', key('until'), me, now + absence)
       end
+      forgetStreams(me)
       tell('hub-lost', {h = me})
       return {'left'}
       """
@@ -250,6 +251,7 @@ package enum ClusterScript: String, CaseIterable, Sendable {
       redis.call('ZREM', key('hubs'), hub)
       redis.call('ZADD', key('dead'), now, hub)
       redis.call('HSET', key('until'), hub, now + reservation)
+      forgetStreams(hub)
       tell('hub-lost', {h = hub})
     end
     for _, hub in ipairs(redis.call('ZRANGEBYSCORE', key('dead'), '-inf', now - absence, 'LIMIT', 0, 16)) do

@@ -129,7 +129,11 @@ package struct RequestRouter: Sendable {
         HTTPReply(status: 404, sentence: "There is nothing at this path; viewers go to /, WHEP is at /whep."))
     }
     let access = access(to: route, head, from: address, now)
-    if head.method == "OPTIONS" { return options(route, head, isAdmitted: (try? access.get()) != nil) }
+    if head.method == "OPTIONS" {
+      // Whether a link that several hubs count has uses left is known when it is used.
+      let isAdmitted = (try? access.get()).map { !gate.sharesUses(of: $0) } ?? false
+      return options(route, head, isAdmitted: isAdmitted)
+    }
     guard route.methods.contains(head.method) else {
       let allowed = route.methods.joined(separator: ", ")
       return .reply(HTTPReply(status: 405, sentence: "This path takes \(allowed).", headers: ["Allow": allowed]))

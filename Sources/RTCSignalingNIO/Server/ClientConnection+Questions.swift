@@ -40,7 +40,7 @@ extension ClientConnection {
       } catch {
         return .refused(error, AuditEvent(error, right: .watch, by: grant.credential, from: remote, name: stream))
       }
-      return .shown(await picture(), of: stream, by: grant)
+      return .shown(await picture(), of: stream, by: grant, to: remote)
     }
   }
 

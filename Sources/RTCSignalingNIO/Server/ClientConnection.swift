@@ -246,7 +246,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// The grant cannot be used.
     case refused(AccessRefusal, AuditEvent)
     /// A picture of a stream, or of the cast, which the grant was used for.
-    case shown(HTTPReply, of: String?, by: AccessGrant)
+    case shown(HTTPReply, of: String?, by: AccessGrant, to: String)
   }
 
   /// An offer, and by what right it came.
@@ -319,7 +319,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     switch outcome {
     case .unopened(_, let opening): giveBack(opening)
     case .refused(_, let event): registry.audit(event)
-    case .shown(_, let stream, let grant): auditPicture(of: stream, by: grant)
+    case .shown(_, let stream, let grant, let remote): auditPicture(of: stream, by: grant, from: remote)
     case .reply, .opened: break
     }
     guard case .waiting(let exchange, number) = phase else {
@@ -328,7 +328,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
       return
     }
     switch outcome {
-    case .reply(let reply), .shown(let reply, _, _): answer(reply, exchange)
+    case .reply(let reply), .shown(let reply, _, _, _): answer(reply, exchange)
     case .unopened(let refusal, _): answer(.refusal(refusal), exchange)
     case .refused(let refusal, _): answer(.refusal(refusal), exchange)
     case .opened(let opened, let opening, let servers):
@@ -347,7 +347,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     }
   }
 
-  private func auditPicture(of stream: String?, by grant: AccessGrant) {
+  private func auditPicture(of stream: String?, by grant: AccessGrant, from remote: String) {
     if let stream { return registry.auditPicture(of: stream, by: grant, from: remote) }
     registry.audit(AuditEvent(.admitted, right: .watch, by: grant.credential, from: remote, name: "snapshot.webp"))
   }

@@ -81,8 +81,13 @@ class Tile {
   }
 
   take({ newest, viewers, address = "" }) {
-    this.hub = /^https?:/.test(address) ? address : "";
-    this.address(false);
+    // A secret that came by TLS is not sent without.
+    const hub = address.startsWith("https:") || location.protocol === "http:" && address.startsWith("http:") ? address : "";
+    // Between a press and its click, the address keeps the secret.
+    if (hub !== this.hub) {
+      this.hub = hub;
+      this.address(false);
+    }
     clearTimeout(this.leaving);
     this.leaving = 0;
     this.newest = newest;
