@@ -30,8 +30,8 @@ package struct PulseError: Error, Hashable, Sendable {
           + "`pactl info` must print its name.")
     default:
       .unavailable(
-        "No sound server answers\(place) (\(words)). Start PulseAudio or PipeWire (with pipewire-pulse): `pactl info` must "
-          + "print its name. PULSE_SERVER names another server, and --audio none goes without sound.")
+        "No sound server answers\(place) (\(words)). Start PulseAudio (`pulseaudio --start`) or PipeWire (with pipewire-pulse): "
+          + "`pactl info` must print its name. PULSE_SERVER names another server, and --audio none goes without sound.")
     }
   }
 }

@@ -1,5 +1,6 @@
 package import ArgumentParser
 import Glibc
+import RTCAudio
 import RTCCaptureFile
 import RTCIsolation
 import RTCast
@@ -120,6 +121,8 @@ package struct Rtcast: AsyncParsableCommand {
       let words = Array(CommandLine.arguments.dropFirst())
       let command = try OverviewCommand.isMeant(by: words) ? OverviewCommand.parse([]) : configured(words)
       if let run = command as? RunCommand { RunStage.begin(run) }
+      // The processes of a run have their environment already.
+      PulseLibraryLog.leaveStandardError()
       ProgramSandbox.enter(for: command)
       return command
     } catch {

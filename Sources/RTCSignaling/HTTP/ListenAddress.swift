@@ -1,3 +1,5 @@
+import RTCPrimitives
+
 /// The address that a signaling server listens at: a host or IP address and a port (0 lets the system choose), or the path of
 /// a Unix socket.
 public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
@@ -88,7 +90,8 @@ public enum ListenAddressError: Error, Sendable, Equatable, CustomStringConverti
   public var description: String {
     switch self {
     case .malformed(let text):
-      "\"\(text)\" is not an address to listen at; write HOST:PORT, such as 127.0.0.1:8080, or unix:PATH."
+      "\"\(text)\" is not an address to listen at; write HOST:PORT, such as "
+        + "\(IPAddress(text)?.isV4 == true ? text : "127.0.0.1"):8080, or unix:PATH."
     case .bareIPv6(let text): "\"\(text)\" looks like an IPv6 address; write it in brackets, such as [::1]:8080."
     case .portTooLarge(let text): "\(text) is not a port; ports go from 0 (any free one) to 65535."
     }

@@ -48,6 +48,7 @@ struct DisplayChecks {
     }
     return
       "Set DISPLAY to the screen to cast, such as DISPLAY=:0, or try without one: `rtcast test`. A machine without a screen "
-      + "can have a virtual one: \(Distribution.advice(for: .virtualDisplay))."
+      + "can have a virtual one: \(Distribution.advice(for: .virtualDisplay)), then `Xvfb :7 & export DISPLAY=:7`, or "
+      + "`rtcast run` with a command."
   }
 }
