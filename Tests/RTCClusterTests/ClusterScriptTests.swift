@@ -95,7 +95,7 @@ import Testing
     #expect(try run(.publish, "b", "desk", "http://b/") == ["granted"])
     try run(.beat, "a")
     #expect(try run(.streams, "a", #"{"a":"http://a/","n":["desk"]}"#) == ["desk", "b", "http://b/"])
-    // What a hub does not state has ended.
+    // A stream that its hub does not state has ended.
     #expect(try run(.streams, "b", #"{"a":"http://b/","n":[]}"#) == [])
     #expect(try run(.publish, "a", "desk", "http://a/") == ["granted"])
   }

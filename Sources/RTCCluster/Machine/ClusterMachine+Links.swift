@@ -124,7 +124,7 @@ extension ClusterMachine {
     for (link, entry) in ledger.entries {
       if entry.isRevoked { links.revoked[link] = entry.expires ?? .max }
       for (number, client) in entry.clients.enumerated() {
-        // The same name at each start: a client without an identifier counts once.
+        // A client without an identifier has the same number at each start of the hub, so that it counts once.
         let user = client.isEmpty ? "?\(number)" : client.hasPrefix("?") ? client : Self.hash(client)
         links.used[link, default: Links.Used(expires: entry.expires)].users[user] = .some(nil)
       }

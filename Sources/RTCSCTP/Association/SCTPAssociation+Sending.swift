@@ -32,7 +32,7 @@ extension SCTPAssociation {
     }
     isWindowOverruled = false
     guard packets > 0, sendQueue.isEmpty else { return }
-    // Of a long burst, only the last packet is copied: no later packet would reveal its loss.
+    // No later packet would reveal the loss of the last one, so a long burst has only that one copied.
     var tsn = packets <= EarlyCopies.maximumPackets ? first : last
     while retransmission.nextTSN.isNewer(than: tsn) {
       copies.add(EarlyCopies.Entry(tsn, transmissions: 1), now: now)
