@@ -62,8 +62,12 @@ package final class VP8Encoder: VideoEncoder {
   private static let lonelyPart = 0.8
   /// Frames that code at most one in so many macroblocks are made here, without libvpx: in a third of the time, and with
   /// up to twice the bytes, as letters are not searched in the lines above. On slow links these are the letters that
-  /// somebody types.
+  /// somebody types, and frames that are expected to take at most one in `leanShare` of a picture's share of the rate,
+  /// such as the next digit of a clock.
   private static let (fewShare, fewestShare) = (24, 240)
+  private static let leanShare = 8.0
+  /// The longest time whose share of the rate counts for this.
+  private static let leanTime = TimeDelta.milliseconds(33)
   /// The pause after a hard search in which libvpx found nothing.
   private static let searchPause = TimeDelta.seconds(Int64(3))
 
@@ -186,7 +190,7 @@ package final class VP8Encoder: VideoEncoder {
   private func repeatPicture(now: Timestamp) throws(VideoEncoderError) -> EncodedFrame? {
     guard let unfollowed, now >= unfollowed + ChangeHistory.restTime else { return nil }
     map.selectNone()
-    let output = try codePlanes(quantizer: goals.finest, keyFrame: false, filter: .off, speed: .usual)
+    let output = try codePlanes(quantizer: goals.finest, keyFrame: false, filter: .off, speed: .usual, predicted: 0)
     plan.budget.spend(output.data.count, now: now)
     self.unfollowed = nil
     return frame(output, captureTime: now, now: now)
@@ -461,7 +465,7 @@ package final class VP8Encoder: VideoEncoder {
   ) throws(VideoEncoderError) -> EncodedFrame {
     let isFine = quantizer <= goals.readable && kind != .key
     let output = try codePlanes(
-      quantizer: quantizer, keyFrame: kind == .key, filter: isFine ? .off : .coded, speed: speed)
+      quantizer: quantizer, keyFrame: kind == .key, filter: isFine ? .off : .coded, speed: speed, predicted: predicted)
     if kind != .refinement { copyChanges() }
     map.recordCoded(quantizer: UInt8(quantizer), smeared: !isFine)
     if quantizer <= goals.finest, quantizer > plainQuantizer { findTinted() }
@@ -509,7 +513,7 @@ package final class VP8Encoder: VideoEncoder {
   }
 
   private func codePlanes(
-    quantizer: Int, keyFrame: Bool, filter: VP8Context.LoopFilter, speed: VP8Context.Speed
+    quantizer: Int, keyFrame: Bool, filter: VP8Context.LoopFilter, speed: VP8Context.Speed, predicted: Double
   ) throws(VideoEncoderError) -> VPXEncoding.Output {
     var planes = unsafe sourcePlanes()
     let reduction = CodingLevel.reduction(quantizer)
@@ -519,14 +523,23 @@ package final class VP8Encoder: VideoEncoder {
       unsafe planes = picture.take(planes, reduction: reduction)
     }
     // The planes belong to `picture`, `source` or `blurred`, which this encoder holds.
-    let share = budget.isSlow ? Self.fewestShare : Self.fewShare
-    if !keyFrame, filter == .off, map.activeCount * share <= map.count {
+    if !keyFrame, filter == .off, isFew(predicted: predicted) {
       return try unsafe context.encodeFew(active: map.active, source: planes, quantizer: quantizer)
     }
     return try unsafe context.encode(
       planes: planes, quantizer: CodingLevel.quantizer(quantizer), active: map.active, keyFrame: keyFrame,
       filter: filter,
       speed: speed)
+  }
+
+  /// Whether the coming frame codes so few macroblocks that it is made without libvpx.
+  ///
+  /// - Parameter predicted: the bytes that libvpx's frame would take.
+  private func isFew(predicted: Double) -> Bool {
+    let count = map.activeCount
+    guard count * Self.fewShare <= map.count else { return false }
+    guard budget.isSlow, count * Self.fewestShare > map.count else { return true }
+    return predicted * Self.leanShare <= min(plan.frameShare, Double(budget.rate.bytes(in: Self.leanTime)))
   }
 
   @unsafe
