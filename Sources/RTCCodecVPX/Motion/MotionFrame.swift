@@ -6,8 +6,9 @@
 /// libvpx goes on with its own.
 struct MotionFrame {
   private var output = BooleanEncoder()
-  private let field: MotionField
-  private let coded: CodedMacroblocks
+  /// Whether macroblocks move.
+  private let hasVectors: Bool
+  private let intraCount: Int
   private var coefficients: CoefficientWriter
   /// How likely a macroblock has coefficients, and is predicted from those around it.
   private let codedProbability: UInt8
@@ -20,7 +21,7 @@ struct MotionFrame {
     var frame = MotionFrame(field, coded)
     frame.writeHeader(quantizerIndex)
     for row in 0..<field.rows {
-      for column in 0..<field.columns { frame.writeMacroblock(row, column) }
+      for column in 0..<field.columns { frame.writeMacroblock(row, column, field, coded) }
     }
     let first = frame.output.finish()
     // Section 9.1: not a key frame, version 0, shown; then the size of the first partition.
@@ -29,11 +30,11 @@ struct MotionFrame {
   }
 
   private init(_ field: MotionField, _ coded: CodedMacroblocks) {
-    self.field = field
-    self.coded = coded
+    hasVectors = field.commonVector != nil
+    intraCount = coded.intraCount
     func probability(_ count: Int) -> UInt8 { UInt8(max(1, min(255, count * 256 / (field.columns * field.rows)))) }
     codedProbability = probability(coded.filledCount)
-    intraProbability = probability(coded.intraCount)
+    intraProbability = probability(intraCount)
     coefficients = CoefficientWriter(field, coded)
   }
 
@@ -57,8 +58,8 @@ struct MotionFrame {
     write(128, bits: 8)
     // A frame without intra macroblocks leaves the probabilities of their modes unchanged, one bit for each table.
     for probabilities in [Self.lumaModes, Self.colourModes] {
-      write(coded.intraCount > 0 ? 1 : 0, bits: 1)
-      guard coded.intraCount > 0 else { continue }
+      write(intraCount > 0 ? 1 : 0, bits: 1)
+      guard intraCount > 0 else { continue }
       for probability in probabilities { write(Int(probability), bits: 8) }
     }
     writeVectorProbabilities()
@@ -69,7 +70,7 @@ struct MotionFrame {
       (Self.rowUpdates, Self.rowProbabilities), (Self.columnUpdates, Self.columnProbabilities),
     ] {
       for (update, probability) in zip(updates, probabilities) {
-        let isTold = probability != 0 && field.commonVector != nil
+        let isTold = probability != 0 && hasVectors
         output.write(isTold, update)
         // The lowest bit of a probability is always 0.
         if isTold { write(Int(probability >> 1), bits: 7) }
@@ -83,7 +84,10 @@ struct MotionFrame {
 
   // MARK: Macroblocks (sections 9.3, 16, 17)
 
-  private mutating func writeMacroblock(_ row: Int, _ column: Int) {
+  /// The field and the coded macroblocks are arguments, as this frame's own would be copied for each macroblock.
+  private mutating func writeMacroblock(
+    _ row: Int, _ column: Int, _ field: MotionField, _ coded: CodedMacroblocks
+  ) {
     let index = row * field.columns + column
     output.write(coded.firstLevel(index) == nil, codedProbability)
     let intra = coded.intra(index)
@@ -91,7 +95,9 @@ struct MotionFrame {
     if let intra { return writeModes(intra.luma, intra.colour) }
     output.write(false, Self.mostlyFalse)  // from the last frame
     let vector = field.vector(row, column)
-    let near = NearVectors(field, row, column)
+    let near = NearVectors(
+      above: row > 0 ? field.neighbour(row - 1, column) : nil, left: column > 0 ? field.neighbour(row, column - 1) : nil,
+      corner: row > 0 && column > 0 ? field.neighbour(row - 1, column - 1) : nil, row: row, rows: field.rows)
     output.write(vector != 0, near.probability(0))
     guard vector != 0 else { return }
     output.write(vector != near.nearest, near.probability(1))

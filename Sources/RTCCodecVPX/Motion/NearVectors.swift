@@ -9,16 +9,25 @@ struct NearVectors {
   /// The weights that speak for no movement, `nearest` and `near`.
   private var counts = (0, 0, 0)
 
-  init(_ field: MotionField, _ row: Int, _ column: Int) {
-    // Those outside the picture do not count.
-    if row > 0 { count(field.neighbour(row - 1, column), 2) }
-    if column > 0 { count(field.neighbour(row, column - 1), 2) }
-    if row > 0, column > 0 { count(field.neighbour(row - 1, column - 1), 1) }
+  /// - Parameters:
+  ///   - above: the vector of the macroblock above, in lines; nil if that lies outside of the picture or is not predicted
+  ///     from the last frame.
+  ///   - left: the vector of the macroblock on the left.
+  ///   - corner: the vector of the macroblock above that.
+  ///   - row: the macroblock's row.
+  ///   - rows: the number of rows of the picture.
+  @inline(__always)
+  init(above: Int?, left: Int?, corner: Int?, row: Int, rows: Int) {
+    let isStill = (above ?? 0) | (left ?? 0) | (corner ?? 0) == 0
+    count(above, 2)
+    count(left, 2)
+    count(corner, 1)
+    guard !isStill else { return }
     if third != 0, third == nearest { counts.1 += 1 }
     if counts.2 > counts.1 { (counts.1, counts.2, nearest, near) = (counts.2, counts.1, near, nearest) }
     if counts.1 >= counts.0 { best = nearest }
     // A vector leads no farther than one macroblock beyond the edges.
-    let reach = -(row + 1) * 16...(field.rows - row) * 16
+    let reach = -(row + 1) * 16...(rows - row) * 16
     func clamp(_ vector: Int) -> Int { max(reach.lowerBound, min(vector, reach.upperBound)) }
     (nearest, near, best) = (clamp(nearest), clamp(near), clamp(best))
   }
