@@ -35,6 +35,8 @@ package final class VP8Encoder: VideoEncoder {
   /// The time at which libvpx last searched hard for a movement and found next to nothing, as each step of it is new.
   /// Nil when it has found something since, or when the movement is over.
   private var vainSearch: Timestamp?
+  /// The number of vain searches since one found something.
+  private var vainSearches = 0
   /// The weight of the changes that were coded last.
   private var codedWeight = 0.0
   /// The picture that was coded last, in which the moved parts of the next picture are searched; nil for `motion`,
@@ -68,8 +70,10 @@ package final class VP8Encoder: VideoEncoder {
   private static let leanShare = 8.0
   /// The longest time whose share of the rate counts for this.
   private static let leanTime = TimeDelta.milliseconds(33)
-  /// The pause after a hard search in which libvpx found nothing.
+  /// The pause after the first hard search in which libvpx found nothing. Each further one takes four to six times a
+  /// usual picture's time, so the pause doubles until it is the longest.
   private static let searchPause = TimeDelta.seconds(Int64(3))
+  private static let longestSearchPause = TimeDelta.seconds(Int64(48))
 
   private static let pace = RefinementPlan.Pace(
     blocks: refinementPass, interval: (rest: .milliseconds(30), movement: .milliseconds(90)),
@@ -358,11 +362,16 @@ package final class VP8Encoder: VideoEncoder {
   private func searchSpeed(_ now: Timestamp) -> VP8Context.Speed? {
     guard plan.changes.isMoving(now), let sinceLast = plan.changes.lastLarge.map({ now - $0 }) else { return nil }
     if plan.changes.frameInterval >= RefinementPlan.leisure {
-      guard !plan.isFilmPlaying, vainSearch.map({ now - $0 >= Self.searchPause }) ?? true else { return .usual }
+      guard !plan.isFilmPlaying, vainSearch.map({ now - $0 >= vainPause }) ?? true else { return .usual }
     }
     guard budget.isSlow || sinceLast > RefinementPlan.longestGap else { return .usual }
     guard plan.changes.movementInterval.map({ sinceLast < $0 * 2 + Self.longStep }) ?? true else { return nil }
     return sinceLast < Self.longStep ? .usual : .thorough
+  }
+
+  /// The pause after the last vain search.
+  private var vainPause: TimeDelta {
+    min(Self.searchPause * Int64(1 << min(max(0, vainSearches - 1), 8)), Self.longestSearchPause)
   }
 
   /// The steps of the movement are pictures of their own: a film, or drawings that change.
@@ -371,12 +380,12 @@ package final class VP8Encoder: VideoEncoder {
   /// Learns from a large change whether a movement is worth searching for.
   private func noteSearch(_ kind: BitModel.Kind, _ speed: VP8Context.Speed, quantizer: Int, bytes: Int, now: Timestamp)
   {
-    if kind == .fresh || kind == .key { vainSearch = nil }
+    if kind == .fresh || kind == .key { (vainSearch, vainSearches) = (nil, 0) }
     guard kind == .moving, quantizer <= CodingLevel.coarsestSharp else { return }
     if Double(bytes) * 2 < model.bytes(.fresh, weight: codedWeight, quantizer: quantizer) {
-      vainSearch = nil
+      (vainSearch, vainSearches) = (nil, 0)
     } else if speed == .thorough {
-      vainSearch = now
+      (vainSearch, vainSearches) = (now, vainSearches + 1)
     }
   }
 
