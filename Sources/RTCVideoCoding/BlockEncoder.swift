@@ -318,7 +318,7 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
   private func chooseQuantizer(
     _ kind: ByteModel.Kind, weight: Double, finestRevealed: Int = 0, now: Timestamp
   ) -> Int? {
-    if kind == .fresh { return chooseFirstQuantizer(weight: weight) }
+    if kind == .fresh { return chooseFirstQuantizer(weight: weight, now: now) }
     let isSlowMovement = plan.changes.isSlowMovement
     var finest = goals.finestMoving(isSlow: isSlowMovement, by: 4)
     if kind == .small { finest = goals.finest }
@@ -341,9 +341,9 @@ package final class BlockEncoder<Coder: BlockCoder>: VideoEncoder {
     plan.movingPart(Array(map.refinableWeights(allRests: false)[...Int(BlockMap.coarsest)]))
   }
 
-  private func chooseFirstQuantizer(weight: Double) -> Int? {
+  private func chooseFirstQuantizer(weight: Double, now: Timestamp) -> Int? {
     let range = goals.finest...max(goals.finest, goals.coarsestFirst)
-    return plan.firstQuantizer(coarsest: range.upperBound) {
+    return plan.firstQuantizer(coarsest: range.upperBound, now: now) {
       model.quantizer(.fresh, weight: weight, budget: $0, in: range)
     }
   }

@@ -22,6 +22,13 @@ package struct ChangeHistory {
   package private(set) var lastLarge: Timestamp?
   /// From the large change before the last to the last; nil when they are no movement.
   package private(set) var movementInterval: TimeDelta?
+  /// Changes that follow each other within this time are shown as they come: a clock with fractions of seconds, a film.
+  private static let steadyGap = TimeDelta.milliseconds(100)
+  /// So many such changes are no chance.
+  private static let steadyCount = 4
+
+  /// The number of changes that each followed the one before within `steadyGap`, up to `steadyCount`.
+  private var followers = 0
   /// The last change followed no other.
   private var isSingle = false
 
@@ -37,12 +44,19 @@ package struct ChangeHistory {
   ///
   /// - Parameter isLarge: it is a step of a movement, or a new picture.
   package mutating func note(isLarge: Bool, now: Timestamp) {
+    followers =
+      last.map { now - $0 <= Self.steadyGap + Self.margin } ?? false ? min(followers + 1, Self.steadyCount) : 0
     isSingle = isLarge ? !isMoving(now) : last.map { now - $0 >= Self.singleGap } ?? true
     if isLarge {
       movementInterval = isMoving(now) ? lastLarge.map { now - $0 } : nil
       lastLarge = now
     }
     last = now
+  }
+
+  /// Whether something changes ten times a second or more, and a change at `now` would go on with it.
+  package func isSteady(_ now: Timestamp) -> Bool {
+    followers == Self.steadyCount && last.map { now - $0 <= Self.steadyGap + Self.margin } ?? false
   }
 
   /// Whether a large change at `now` would continue a movement.

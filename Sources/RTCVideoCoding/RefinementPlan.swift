@@ -59,6 +59,8 @@ package struct RefinementPlan {
   package static let leisure = TimeDelta.milliseconds(100)
   /// The time for which few coarse blocks wait for more to come together, before the next picture.
   private static let littleInterval = TimeDelta.seconds(Int64(1))
+  /// The part of the rate, as a time, that the first picture of something new may take beside a movement.
+  private static let besideMovement = TimeDelta.milliseconds(80)
   /// The fewest bytes that a refinement or a frame of a movement may have.
   private static let leastBytes = 1200.0
 
@@ -294,11 +296,15 @@ package struct RefinementPlan {
     return change.lean.first { leanCost($0) <= reach } ?? (isSaved ? change.lean.upperBound : nil)
   }
 
-  /// The quantiser of the first picture of something new: as fine as leaves within 200 ms on a slow link.
+  /// The quantiser of the first picture of something new: as fine as leaves within 200 ms on a slow link, or within
+  /// 80 ms while something beside it changes steadily, as its next steps wait for this picture.
   ///
   /// - Parameter find: the finest quantiser that fits into a number of bytes.
-  package func firstQuantizer(coarsest: Int, find: (_ bytes: Double) -> Int?) -> Int? {
-    find(isSaved ? budget.firstPicture : budget.credit * 0.9) ?? (isSaved ? coarsest : nil)
+  package func firstQuantizer(coarsest: Int, now: Timestamp, find: (_ bytes: Double) -> Int?) -> Int? {
+    let allowed = isSaved ? budget.firstPicture : budget.credit * 0.9
+    let beside = Double(budget.rate.bytes(in: Self.besideMovement))
+    if budget.isSlow, changes.isSteady(now), beside < allowed, let quick = find(beside) { return quick }
+    return find(allowed) ?? (isSaved ? coarsest : nil)
   }
 
   /// The share of the saved bits that a step of a movement may take. The smaller shares leave enough to sharpen what

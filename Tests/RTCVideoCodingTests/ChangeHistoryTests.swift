@@ -49,6 +49,15 @@ import Testing
     #expect(changes.movementInterval == nil)
   }
 
+  @Test mutating func `five changes that follow each other within 100 ms are steady, until one does not`() {
+    for _ in 0..<4 { _ = restTime(after: .milliseconds(100), isLarge: false) }
+    #expect(!changes.isSteady(now))
+    _ = restTime(after: .milliseconds(100), isLarge: true)
+    #expect(changes.isSteady(now + .milliseconds(105)) && !changes.isSteady(now + .milliseconds(106)))
+    _ = restTime(after: .milliseconds(106), isLarge: false)
+    #expect(!changes.isSteady(now))
+  }
+
   @Test mutating func `at low frame rates nothing waits longer than what moves`() {
     changes.setMaxFrameRate(1)
     #expect(restTime(after: .zero, isLarge: true) == ChangeHistory.restTime)

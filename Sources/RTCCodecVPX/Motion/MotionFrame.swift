@@ -96,7 +96,8 @@ struct MotionFrame {
     output.write(false, Self.mostlyFalse)  // from the last frame
     let vector = field.vector(row, column)
     let near = NearVectors(
-      above: row > 0 ? field.neighbour(row - 1, column) : nil, left: column > 0 ? field.neighbour(row, column - 1) : nil,
+      above: row > 0 ? field.neighbour(row - 1, column) : nil,
+      left: column > 0 ? field.neighbour(row, column - 1) : nil,
       corner: row > 0 && column > 0 ? field.neighbour(row - 1, column - 1) : nil, row: row, rows: field.rows)
     output.write(vector != 0, near.probability(0))
     guard vector != 0 else { return }

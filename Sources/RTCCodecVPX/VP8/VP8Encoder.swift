@@ -32,11 +32,8 @@ package final class VP8Encoder: VideoEncoder {
   /// Whether changes were left out since the last frame because earlier frames had not left: the rate is lower than
   /// expected.
   private var isHeld = false
-  /// The time at which libvpx last searched hard for a movement and found next to nothing, as each step of it is new.
-  /// Nil when it has found something since, or when the movement is over.
-  private var vainSearch: Timestamp?
-  /// The number of vain searches since one found something.
-  private var vainSearches = 0
+  /// The hard searches of libvpx for a movement.
+  private var searches = SearchHistory()
   /// The weight of the changes that were coded last.
   private var codedWeight = 0.0
   /// The picture that was coded last, in which the moved parts of the next picture are searched; nil for `motion`,
@@ -70,10 +67,8 @@ package final class VP8Encoder: VideoEncoder {
   private static let leanShare = 8.0
   /// The longest time whose share of the rate counts for this.
   private static let leanTime = TimeDelta.milliseconds(33)
-  /// The pause after the first hard search in which libvpx found nothing. Each further one takes four to six times a
-  /// usual picture's time, so the pause doubles until it is the longest.
-  private static let searchPause = TimeDelta.seconds(Int64(3))
-  private static let longestSearchPause = TimeDelta.seconds(Int64(48))
+  /// The factor by which a first picture may exceed its bytes to keep its detail, unless something beside it changes steadily.
+  private static let sharpSlack = 1.5
 
   private static let pace = RefinementPlan.Pace(
     blocks: refinementPass, interval: (rest: .milliseconds(30), movement: .milliseconds(90)),
@@ -362,30 +357,27 @@ package final class VP8Encoder: VideoEncoder {
   private func searchSpeed(_ now: Timestamp) -> VP8Context.Speed? {
     guard plan.changes.isMoving(now), let sinceLast = plan.changes.lastLarge.map({ now - $0 }) else { return nil }
     if plan.changes.frameInterval >= RefinementPlan.leisure {
-      guard !plan.isFilmPlaying, vainSearch.map({ now - $0 >= vainPause }) ?? true else { return .usual }
+      guard !plan.isFilmPlaying, searches.mayTry(now) else { return .usual }
     }
+    // Slow steps in which nothing was found are pictures of their own.
+    if sinceLast >= Self.longStep, plan.changes.isSlowMovement, !searches.mayTry(now) { return nil }
     guard budget.isSlow || sinceLast > RefinementPlan.longestGap else { return .usual }
     guard plan.changes.movementInterval.map({ sinceLast < $0 * 2 + Self.longStep }) ?? true else { return nil }
     return sinceLast < Self.longStep ? .usual : .thorough
   }
 
-  /// The pause after the last vain search.
-  private var vainPause: TimeDelta {
-    min(Self.searchPause * Int64(1 << min(max(0, vainSearches - 1), 8)), Self.longestSearchPause)
-  }
-
   /// The steps of the movement are pictures of their own: a film, or drawings that change.
-  private var isNewEachTime: Bool { plan.isFilmPlaying || vainSearch != nil }
+  private var isNewEachTime: Bool { plan.isFilmPlaying || searches.isVain }
 
   /// Learns from a large change whether a movement is worth searching for.
   private func noteSearch(_ kind: BitModel.Kind, _ speed: VP8Context.Speed, quantizer: Int, bytes: Int, now: Timestamp)
   {
-    if kind == .fresh || kind == .key { (vainSearch, vainSearches) = (nil, 0) }
+    if kind == .key || kind == .fresh && plan.changes.movementInterval == nil { searches.reset() }
     guard kind == .moving, quantizer <= CodingLevel.coarsestSharp else { return }
     if Double(bytes) * 2 < model.bytes(.fresh, weight: codedWeight, quantizer: quantizer) {
-      (vainSearch, vainSearches) = (nil, 0)
+      searches.reset()
     } else if speed == .thorough {
-      (vainSearch, vainSearches) = (now, vainSearches + 1)
+      searches.noteVain(now: now)
     }
   }
 
@@ -393,7 +385,7 @@ package final class VP8Encoder: VideoEncoder {
   /// large steps are not found again after it; so it waits until the next step would have come. A movement in a part of
   /// the picture, such as a video in a page, has small steps, and what stands beside it should not wait for its end.
   private func holdRefinement(now: Timestamp, isBroad: Bool) {
-    guard isBroad else { return }
+    guard isBroad, !(isNewEachTime && plan.changes.isSlowMovement) else { return }
     guard let interval = plan.changes.movementInterval else { return plan.heldUntil = plan.changes.restBegin ?? now }
     plan.heldUntil = now + min(max(interval * 2, plan.changes.frameInterval) + .milliseconds(50), .milliseconds(500))
   }
@@ -434,19 +426,20 @@ package final class VP8Encoder: VideoEncoder {
     // When much is new again and again, fewer and better pictures.
     guard plan.isSaved || !plan.changes.isMoving(now) || budget.credit >= budget.capacity / 2 else { return nil }
     let range = goals.finest...max(goals.finest, coarsestBlurred)
-    return plan.firstQuantizer(coarsest: range.upperBound) {
-      firstQuantizer(.fresh, weight: weight, budget: $0, in: range)
+    return plan.firstQuantizer(coarsest: range.upperBound, now: now) {
+      let slack = plan.changes.isSteady(now) ? 1 : Self.sharpSlack
+      return firstQuantizer(.fresh, weight: weight, budget: $0, slack: slack, in: range)
     }
   }
 
-  /// The finest level that fits into `budget`. Rather than lose its detail, the picture may take half as much again:
+  /// The finest level that fits into `budget`. Rather than lose its detail, the picture may take `slack` times as much:
   /// the next movement is not found in a picture without detail.
   private func firstQuantizer(
-    _ kind: BitModel.Kind, weight: Double, budget: Double, in range: ClosedRange<Int>
+    _ kind: BitModel.Kind, weight: Double, budget: Double, slack: Double = sharpSlack, in range: ClosedRange<Int>
   ) -> Int? {
     let found = model.quantizer(kind, weight: weight, budget: budget, in: range)
     guard found ?? range.upperBound > coarsestSharp else { return found }
-    return model.bytes(kind, weight: weight, quantizer: coarsestSharp) <= 1.5 * budget ? coarsestSharp : found
+    return model.bytes(kind, weight: weight, quantizer: coarsestSharp) <= slack * budget ? coarsestSharp : found
   }
 
   private var coarsestSharp: Int { min(coarsestBlurred, CodingLevel.coarsestSharp) }
