@@ -38,6 +38,7 @@ final class ClusterHistory {
     var streams: Set<String> = []
     var elsewhere: [String: String] = [:]
     var publications: [UInt64: String] = [:]
+    var letters = HubLetters()
 
     init(_ number: Int, skew: TimeDelta) {
       machine = ClusterMachine(hub: "h\(number)", prefix: ScriptServer.prefix, roomMembers: 3)
@@ -57,6 +58,7 @@ final class ClusterHistory {
   var breach: String?
   var links = HistoryLinks()
   var published = 0
+  var letters = HistoryLetters()
 
   init(_ server: ScriptServer, seed: UInt64) throws {
     self.server = server
@@ -97,6 +99,7 @@ final class ClusterHistory {
     guard hub.client != nil else { return }
     hub.client = nil
     (hub.outgoing, hub.incoming, hub.attempts) = ([], [], [])
+    letters.allowSilence { $0.hub == hub.machine.hub }
     try input(.disconnected, index)
   }
 
@@ -112,10 +115,12 @@ final class ClusterHistory {
       case .disconnect:
         hub.client = nil
         (hub.outgoing, hub.incoming) = ([], [])
+        letters.allowSilence { $0.hub == hub.machine.hub }
       case .stopped: break
       }
     }
     check()
+    try followUp(index)
   }
 
   /// Lets the oldest command of a hub reach Redis.
@@ -123,6 +128,7 @@ final class ClusterHistory {
     let hub = hubs[index]
     guard let client = hub.client, !hub.isCutOff, !hub.outgoing.isEmpty else { return }
     let (id, value): (UInt64, RESPValue)
+    hub.letters.running = hub.outgoing.first
     switch hub.outgoing.removeFirst() {
     case .run(let number, let script, let arguments):
       (id, value) = (
@@ -131,6 +137,7 @@ final class ClusterHistory {
     case .publish(let number, let channel, let text): (id, value) = (number, try client.call("PUBLISH", channel, text))
     default: return
     }
+    noteExecution(value, hub)
     if case .error(let text) = value { breach = breach ?? "a script fails: \(text)" }
     collect(hub)
     hub.incoming.append(.reply(id, value))
@@ -193,7 +200,9 @@ final class ClusterHistory {
       if case .name(let name) = claim.subject { hub.attempts.remove([name, claim.secret]) }
       switch (claim.subject, answer) {
       case (.name(let name), .granted): serve(name, [], claim, hub)
-      case (.name(let name), .moved(let rooms)): serve(name, rooms, claim, hub)
+      case (.name(let name), .moved(let rooms)):
+        serve(name, rooms, claim, hub)
+        hub.letters.stays[name]?.order.isCollecting = true
       case (.room(let room, let name), .granted): hub.places.insert([room, name])
       default: break
       }
@@ -205,7 +214,8 @@ final class ClusterHistory {
     case .entered(let room, let name): hub.others[name]?.rooms.append(room)
     case .left(let room, let name): hub.others[name]?.rooms.removeAll { $0 == room }
     case .revoked(let link, let expires): hub.ledger.revoke(link, expires: expires)
-    case .message, .returned, .connected, .wrongTry: break
+    case .message, .letter, .collected, .returned, .connected: noteLetters(event, hub)
+    case .wrongTry: break
     }
   }
 
@@ -215,18 +225,20 @@ final class ClusterHistory {
     // A client that comes to two hubs at once may be at either.
     if hubs.contains(where: { $0 !== hub && $0.attempts.contains([name, claim.secret]) }) { hub.deserted.insert(name) }
     hub.served[name] = claim.secret
+    hub.letters.stays[name] = HubLetters.Stay()
     hub.others[name] = nil
     for room in rooms { hub.places.insert([room, name]) }
   }
 
   private func stopServing(_ name: String, _ hub: SimulatedHub) {
     hub.served[name] = nil
+    endStay(of: name, hub)
     hub.deserted.remove(name)
     hub.places = hub.places.filter { $0[1] != name }
     for (id, claim) in hub.claims { if case .room(_, name) = claim.subject { hub.claims[id] = nil } }
   }
 
-  private func claim(_ subject: PresenceClaim.Subject, _ secret: String, _ index: Int) throws {
+  func claim(_ subject: PresenceClaim.Subject, _ secret: String, _ index: Int) throws {
     let hub = hubs[index]
     guard !hub.claims.values.contains(where: { $0.subject == subject }) else { return }
     hub.claimCount += 1
@@ -273,8 +285,9 @@ final class ClusterHistory {
     let hub = hubs[index]
     let name = "n\(Int.random(in: 0..<3, using: &random))"
     let room = "r\(Int.random(in: 0..<2, using: &random))"
-    let event = Int.random(in: 0..<133, using: &random)
+    let event = Int.random(in: 0..<155, using: &random)
     switch event {
+    case 133...: try stepLetters(event, name, index)
     case 125...: try stepStreams(event, index)
     case 100...: try stepLinks(event, index)
     case 0..<20: try execute(index)
@@ -319,6 +332,7 @@ final class ClusterHistory {
       try flush()
     }
     forgetUndecidedUses(of: hub)
+    forgetLetters(of: hub)
     let ledger = hub.ledger
     hubs[index] = makeHub()
     // As a restarted hub reads it from its file.
@@ -336,6 +350,7 @@ final class ClusterHistory {
       for index in hubs.indices where hubs[index].client == nil { try connect(index) }
       try settle(.seconds(Int64(2)))
     }
+    letters.forget()
     try redis.call("EVAL", "for _, k in ipairs(redis.call('KEYS', '{t}*')) do redis.call('DEL', k) end", "0")
     // Clients come before the hubs have noticed it.
     for _ in 0..<4 {
@@ -379,6 +394,7 @@ final class ClusterHistory {
     }
     try endLinks()
     try endStreams()
+    try endLetters()
     expect(counts == found, "rooms have \(counts) members, and Redis counts \(found)")
   }
 

@@ -69,17 +69,25 @@ import Testing
     #expect(machine.held.isEmpty && machine.deadline == nil)
   }
 
-  @Test func `a Redis that does not answer is given up, and messages are given back`() {
+  @Test func `a Redis that does not answer is given up, and its messages are sent again under their numbers`() {
     var machine = online()
     _ = machine.handle(.published(channel: "{t}:changes", placed(6)), now: .zero)
     let message = PresenceMessage(from: "alice", to: "bob", .request(.native, Array("{}".utf8)))
-    guard case .publish(_, "{t}:to:other", _)? = machine.handle(.pass(message), now: .zero).first else {
-      Issue.record("nothing is published")
-      return
-    }
+    #expect(scripts(machine.handle(.pass(message), now: .zero)) == [.post])
     var ended: [PresenceEvent] = []
     for second in 1...5 { ended += events(machine.handle(.deadline, now: .zero + .seconds(Int64(second)))) }
-    #expect(ended == [.connected(false), .returned(message)])
+    #expect(ended == [.connected(false)])
+    var posts: [[String]] = []
+    for action in machine.handle(.connected, now: .zero + .seconds(Int64(6))) {
+      if case .run(_, .post, let arguments) = action { posts.append(arguments) }
+    }
+    #expect(posts.map { $0.prefix(3) } == [["me", "1", "bob"]])
+    // Later the sender learns that it was not delivered.
+    _ = machine.handle(.disconnected, now: .zero + .seconds(Int64(6)))
+    #expect(machine.deadline == .zero + .seconds(Int64(30)))
+    let unknown = PresenceMessage(from: "bob", to: "alice", .unknownPeer("bob"))
+    #expect(events(machine.handle(.deadline, now: .zero + .seconds(Int64(30)))) == [.message(unknown)])
+    #expect(events(machine.handle(.pass(message), now: .zero + .seconds(Int64(31)))) == [.returned(message)])
   }
 
   @Test func `a hub that states a name anew gets the messages that did not reach it`() {

@@ -24,7 +24,11 @@ import Testing
     let value = try redis.call(
       ["EVAL", ScriptServer.scripts[script] ?? "", "1", ScriptServer.prefix] + arguments)
     if case .error(let text) = value { Issue.record("\(script): \(text)") }
-    return (value.elements ?? []).compactMap { $0.string ?? $0.integer.map { "\($0)" } }
+    return Self.flat(value)
+  }
+
+  private static func flat(_ value: RESPValue) -> [String] {
+    value.elements?.flatMap(flat) ?? [value.string ?? value.integer.map { "\($0)" }].compactMap(\.self)
   }
 
   @Test func `a use that another use by the same client relies on cannot be given back`() throws {

@@ -62,6 +62,20 @@ package final class ClusterPresence: Presence, SharedAccess, SharedStreams {
     eventLoop.execute { [link] in link.value.handle(.pass(message)) }
   }
 
+  package var keepsMessages: Bool { true }
+
+  package func collectMessages(for name: String) {
+    eventLoop.execute { [link] in link.value.handle(.collect(name)) }
+  }
+
+  package func noteAbsence(of name: String) {
+    eventLoop.execute { [link] in link.value.handle(.away(name)) }
+  }
+
+  package func confirm(_ number: Int64, for name: String) {
+    eventLoop.execute { [link] in link.value.handle(.delivered(name, number)) }
+  }
+
   package func use(_ signed: SignedLink, client: String?) async -> LinkUseAnswer {
     await withCheckedContinuation { continuation in
       eventLoop.execute { [link] in link.value.use(signed, client: client) { continuation.resume(returning: $0) } }

@@ -80,9 +80,14 @@ extension ClusterMachine {
     case .claim(let name): takeClaim(value, name, now)
     // The state, which is read next, says where a name is that has moved.
     case .keep(let name, let fence):
-      guard value.elements?.first?.string == "lost", names[name]?.fence == fence else { break }
-      names[name] = nil
-      actions.append(.report(.lost(name)))
+      guard names[name]?.fence == fence else { break }
+      switch value.elements?.first?.string {
+      case "lost":
+        names[name] = nil
+        actions.append(.report(.lost(name)))
+      case "kept": report(value.elements?.dropFirst().first, to: name)
+      default: break
+      }
     case .giveBack, .other: break
     case .use(let use): takeUse(value, use, now)
     case .links: takeLinks(value, now)
@@ -95,10 +100,16 @@ extension ClusterMachine {
       case "granted":
         names[name]?.rooms.append(room)
         answer(id, .granted)
+        // A statement that was sent before the answer does not have the room, and has removed it again.
+        let isStating = asks.values.contains { if case .keep(name, _) = $0.ask { true } else { false } }
+        if isStating { keep(name, now) }
       case "full": answer(id, .full)
       default: answer(id, .unavailable)
       }
-    case .message(let message): if value.integer ?? 0 == 0 { giveBack(message) }
+    case .post(let post): takePosted(value, post, now)
+    case .letters(let name, let fence):
+      guard names[name]?.fence == fence, value.elements?.first?.string == "letters" else { break }
+      report(value.elements?.dropFirst().first, to: name)
     case .leave:
       guard case .stopping = phase else { break }
       phase = .stopped
@@ -153,10 +164,12 @@ extension ClusterMachine {
       if let use = own.use, let link = claim.link {
         noteUse(use, of: link, isCounted: parts.count > 3 && parts[3].string == "counted")
       }
-      let rooms = parts.dropFirst(4).compactMap(\.string)
+      let rooms = parts.dropFirst(4).first?.elements?.compactMap(\.string) ?? []
       names[name]?.rooms = rooms
       remotes[name] = nil
-      answer(claim.id, parts[2].string == "moved" ? .moved(rooms: rooms) : .granted)
+      guard parts[2].string == "moved" else { return answer(claim.id, .granted) }
+      answer(claim.id, .moved(rooms: rooms))
+      report(parts.dropFirst(5).first, to: name)
     case "wait":
       guard parts.count >= 2, let wait = parts[1].integer else { return drop(.unreadable, now) }
       let until = now + .milliseconds(min(max(wait, 1), Int64(ClusterScript.grace)))

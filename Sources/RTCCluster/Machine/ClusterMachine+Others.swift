@@ -1,7 +1,7 @@
 import RTCPrimitives
 import RTCSignaling
 
-/// The copy of the other hubs' names, and messages to them.
+/// The copy of the other hubs' names.
 extension ClusterMachine {
   // MARK: - The state
 
@@ -54,7 +54,7 @@ extension ClusterMachine {
 
   mutating func take(_ text: [UInt8], from channel: String, _ now: Timestamp) {
     if channel == wrongTriesChannel { return takeWrongTry(text) }
-    guard channel == changesChannel else { return takeLetter(text, now) }
+    guard channel == changesChannel else { return takeLetter(text) }
     guard let change = ClusterChange(text) else { return }
     // The state, which is read when the hub joins, does not contain it.
     if case .revoked(let link, let expires) = change.kind { learnRevoked(link, expires: expires) }
@@ -81,8 +81,6 @@ extension ClusterMachine {
     case .unpublished(let name, let hub): note(endOf: name, at: hub, now)
     case .hubLost(let lost):
       guard lost != hub else { break }
-      receivedLetters[lost] = nil
-      sentLetters[lost] = nil
       forgetStreams(of: lost, now)
       for (name, record) in remotes.sorted(by: { $0.key < $1.key }) where record.hub == lost { expectAgain(name) }
     }
@@ -117,29 +115,5 @@ extension ClusterMachine {
   mutating func forget(_ name: String) {
     remotes[name] = nil
     actions.append(.report(.gone(name)))
-  }
-
-  // MARK: - Messages
-
-  mutating func pass(_ message: PresenceMessage, _ now: Timestamp) {
-    guard let remote = remotes[message.to] else {
-      guard case .request = message.body else { return }
-      return actions.append(
-        .report(.message(PresenceMessage(from: message.to, to: message.from, .unknownPeer(message.to)))))
-    }
-    guard isOnline else { return giveBack(message) }
-    let sequence = (sentLetters[remote.hub] ?? 0) + 1
-    sentLetters[remote.hub] = sequence
-    let text = HubLetter(from: hub, sequence, message).text
-    actions.append(.publish(note(.message(message), now), channel: channel(of: remote.hub), text: text))
-  }
-
-  private mutating func takeLetter(_ text: [UInt8], _ now: Timestamp) {
-    guard let letter = HubLetter(text) else { return }
-    let last = receivedLetters.updateValue(letter.sequence, forKey: letter.sender)
-    actions.append(.report(.message(letter.message)))
-    guard let last, letter.sequence != last + 1, isOnline else { return }
-    rereads += 1
-    restate(now)
   }
 }

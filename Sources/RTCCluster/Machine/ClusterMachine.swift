@@ -21,6 +21,12 @@ package struct ClusterMachine: Sendable {
     case claim(PresenceClaim)
     case release(PresenceClaim.Subject)
     case pass(PresenceMessage)
+    /// The owner of a name is connected again, and wants the letters that wait.
+    case collect(String)
+    /// The owner of a name has lost its connection.
+    case away(String)
+    /// The letters to the owner of a name are delivered, up to this number.
+    case delivered(String, Int64)
     /// Count one use of a link with a limited number of uses; the answer carries the number.
     case use(UInt64, SignedLink, client: String?)
     case giveBack(LinkUse)
@@ -93,7 +99,9 @@ package struct ClusterMachine: Sendable {
     /// The name, and its token here.
     case keep(String, Int64)
     case enter(String, room: String, PresenceClaim.ID)
-    case message(PresenceMessage)
+    case post(Post)
+    /// The name, and its token here.
+    case letters(String, Int64)
     case use(PendingUse)
     case giveBack(LinkUse)
     case links
@@ -133,9 +141,7 @@ package struct ClusterMachine: Sendable {
   var rereadDue: Timestamp?
   /// When the last sign of life was sent that Redis has confirmed; nil: none yet.
   var confirmed: Timestamp?
-  /// The numbers of the last messages to and from other hubs.
-  var sentLetters: [String: Int64] = [:]
-  var receivedLetters: [String: Int64] = [:]
+  var posts = Posts()
   var links = Links()
   var streams = Streams()
   var actions: [Action] = []
@@ -167,8 +173,8 @@ package struct ClusterMachine: Sendable {
     switch phase {
     case .stopped: return nil
     case .offline:
-      guard let confirmed, names.values.contains(where: { $0.fence != nil }) else { return nil }
-      return confirmed + Self.reservation
+      let isHolding = names.values.contains { $0.fence != nil }
+      return [isHolding ? confirmed.map { $0 + Self.reservation } : nil, posts.due].compactMap(\.self).min()
     case .joining, .online, .stopping:
       let waits = names.values.compactMap { if case .waiting(_, let until) = $0.phase { until } else { nil } }.min()
       let uses = links.waiting.map(\.until).min()
@@ -180,6 +186,7 @@ package struct ClusterMachine: Sendable {
 
   package mutating func handle(_ input: Input, now: Timestamp) -> [Action] {
     giveUp(now)
+    giveUpPosts(now)
     switch input {
     case .connected: join(now)
     case .disconnected: disconnected(now)
@@ -187,6 +194,9 @@ package struct ClusterMachine: Sendable {
     case .release(.name(let name)): release(name, now)
     case .release(.room(let room, let name)): release(room, of: name, now)
     case .pass(let message): pass(message, now)
+    case .collect(let name): readLetters(to: name, isHere: true, now)
+    case .away(let name): readLetters(to: name, isHere: false, now)
+    case .delivered(let name, let number): confirm(number, name, now)
     case .use(let number, let link, let client): use(link, client, number, now)
     case .giveBack(let use): giveBack(use, now)
     case .revoke(let link, let expires): revoke(link, expires: expires, now)
@@ -211,6 +221,7 @@ package struct ClusterMachine: Sendable {
     phase = .joining
     beat(now)
     giveBackOwed(now)
+    postAgain(now)
     restate(now)
   }
 
@@ -257,7 +268,7 @@ package struct ClusterMachine: Sendable {
     asks = [:]
     for ask in lost {
       switch ask {
-      case .message(let message): giveBack(message)
+      case .post(let post): posts.unsure.append(post)
       case .use(let use): abandon(use)
       case .giveBack(let use): links.owed.append(use)
       default: break
@@ -341,11 +352,6 @@ package struct ClusterMachine: Sendable {
 
   mutating func answer(_ id: PresenceClaim.ID, _ answer: PresenceAnswer) {
     actions.append(.report(.answered(id, answer)))
-  }
-
-  /// The hub keeps the message until its receiver is there.
-  mutating func giveBack(_ message: PresenceMessage) {
-    if case .request = message.body { actions.append(.report(.returned(message))) }
   }
 }
 

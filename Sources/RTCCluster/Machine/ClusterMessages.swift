@@ -70,21 +70,21 @@ struct ClusterChange {
   }
 }
 
-/// A message from one hub to another.
+/// A message from one hub to another, as its text.
 struct HubLetter {
-  var sender: String
-  /// One more than that of the sender's last message to this hub.
-  var sequence: Int64
   var message: PresenceMessage
+  /// The number of a message to a peer, and that of the message before it that was not delivered then.
+  var number: Int64?
+  var previous: Int64
 
-  init(from sender: String, _ sequence: Int64, _ message: PresenceMessage) {
-    (self.sender, self.sequence, self.message) = (sender, sequence, message)
+  init(_ message: PresenceMessage) {
+    (self.message, number, previous) = (message, nil, 0)
   }
 
   /// Nil if it cannot be read.
   init?(_ text: [UInt8]) {
-    guard let fields = JSONFields(text), let sender = fields.text("h"), let sequence = fields.number("q"),
-      let from = fields.text("from"), let to = fields.text("to"), let body = fields.text("b")
+    guard let fields = JSONFields(text), let from = fields.text("from"), let to = fields.text("to"),
+      let body = fields.text("b")
     else { return nil }
     let read: PresenceMessage.Body
     switch fields.text("k") {
@@ -95,15 +95,13 @@ struct HubLetter {
     case "incompatible": read = .incompatible(body)
     default: return nil
     }
-    let hops = Int(clamping: fields.number("o") ?? 0)
-    self.init(from: sender, sequence, PresenceMessage(from: from, to: to, read, hops: max(0, hops)))
+    message = PresenceMessage(from: from, to: to, read)
+    (number, previous) = (fields.number("n"), fields.number("p") ?? 0)
   }
 
+  /// The text without numbers.
   var text: String {
-    var members: [(String, JSONValue)] = [
-      ("h", .string(sender)), ("q", .count(sequence)), ("from", .string(message.from)), ("to", .string(message.to)),
-      ("o", .count(message.hops)),
-    ]
+    var members: [(String, JSONValue)] = [("from", .string(message.from)), ("to", .string(message.to))]
     switch message.body {
     case .request(let dialect, let bytes):
       members += [

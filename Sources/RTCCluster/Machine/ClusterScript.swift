@@ -15,15 +15,22 @@
 /// | `buried` | hubs that failed so long ago that their peers have left the lists and rooms |
 /// | `used:LINK` | a hash: user of the link → number of the use that counted, or `1` if it cannot be given back any more |
 /// | `revoked` | a sorted set: link → Unix time of its end |
+/// | `mail:NAME` | a list: the numbers of the letters to a peer that its hub has not delivered |
+/// | `letters` | a hash: number of a letter → its text |
+/// | `posted` | a sorted set: number of a letter → the time at which it was sent |
+/// | `letter`, `letterbytes` | the number of the last letter, and the bytes of all that are kept |
+/// | `away` | a set: names whose owners have lost their connection to a hub |
+/// | `sent` | a hash: hub → the number of its last message, so that none is sent twice |
 /// | `streams` | a hash: stream → JSON with hub and its address; void if the hub has failed |
 package enum ClusterScript: String, CaseIterable, Sendable {
   /// Arguments: hub. A sign of life, and what is due. Returns the epoch, the last change, and 1 if the hub's names are kept.
   case beat
   /// Arguments: hub, name, hash, listed, dialect; and, if the claim is a use of a link, those of `use`. Returns `granted`
-  /// with token, `new` or `moved`, `counted` or `known`, and rooms; `taken`; `wait` with milliseconds; or a refusal of `use`.
+  /// with token, `new` or `moved`, `counted` or `known`, rooms, and letters (number and text in turn); `taken`; `wait` with
+  /// milliseconds; or a refusal of `use`.
   case claim
   /// Arguments: hub, name, hash, listed, dialect, token, rooms as JSON. States a name that the hub serves already. Returns
-  /// `kept`, `moved` (the owner is at another hub) or `lost` (the name has another owner).
+  /// `kept` and the letters to it, `moved` (the owner is at another hub) or `lost` (the name has another owner).
   case keep
   /// Arguments: hub, name, token. The name is free.
   case release
@@ -31,6 +38,15 @@ package enum ClusterScript: String, CaseIterable, Sendable {
   case enter
   /// Arguments: hub, name, token, room.
   case exit
+  /// Arguments: hub, number of the message at this hub, name of the receiver, text. Returns `posted`; `known` if the number
+  /// is not greater than that of an earlier message; `unknown`; `full` if too many messages wait; or `later` if hubs still
+  /// state their names.
+  case post
+  /// Arguments: hub, name, token, and `1` if the owner is connected to the hub, or `0`. Returns `letters` and the numbers and
+  /// texts of those that wait, in turn; or `lost`.
+  case letters
+  /// Arguments: hub, name, token, number. The letters up to this one are delivered.
+  case delivered
   /// Arguments: hub. Returns the epoch, the last change, the milliseconds in which hubs still state their names after a loss
   /// of data, and names and records in turn.
   case state
@@ -69,7 +85,7 @@ package enum ClusterScript: String, CaseIterable, Sendable {
     local lease, absence, reservation, grace = \(Self.lease), \(Self.absence), \(Self.reservation), \(Self.grace)
     local function clock() \(clock) end
 
-    """ + Self.library + Self.linkLibrary + Self.streamLibrary + body
+    """ + Self.library + Self.letterLibrary + Self.nameLibrary + Self.linkLibrary + Self.streamLibrary + body
   }
 
   /// The clock of Redis.
@@ -97,6 +113,10 @@ package enum ClusterScript: String, CaseIterable, Sendable {
       redis.call('SET', key('fence'), string.format('%.0f', fence))
       return string.format('%.0f', fence)
     end
+
+    """
+
+  private static let nameLibrary = """
     local function count(room, change)
       if redis.call('HINCRBY', key('count'), room, change) <= 0 then redis.call('HDEL', key('count'), room) end
     end
@@ -151,10 +171,14 @@ package enum ClusterScript: String, CaseIterable, Sendable {
         if counted ~= 'counted' and counted ~= 'known' then return {counted} end
       end
       local rooms = isOwner and old.r
-      if old and not isOwner then drop(name, old) end
+      if old and not isOwner then
+        drop(name, old)
+        bounceAll(name)
+      end
       local record = {f = nextFence(), s = hash, l = ARGV[4] == '1', d = ARGV[5], r = rooms or nil}
       place(name, record, old)
-      return {'granted', record.f, isOwner and 'moved' or 'new', counted, unpack(rooms or {})}
+      redis.call('SREM', key('away'), name)
+      return {'granted', record.f, isOwner and 'moved' or 'new', counted, rooms or {}, mail(name)}
       """
     case .keep:
       """
@@ -171,7 +195,7 @@ package enum ClusterScript: String, CaseIterable, Sendable {
       for _, room in ipairs(rooms) do count(room, 1) end
       if tonumber(redis.call('GET', key('fence')) or 0) < tonumber(fence) then redis.call('SET', key('fence'), fence) end
       place(name, record, old)
-      return {'kept'}
+      return {'kept', mail(name)}
       """
     case .release:
       """
@@ -179,6 +203,7 @@ package enum ClusterScript: String, CaseIterable, Sendable {
       if record then
         drop(ARGV[2], record)
         tell('gone', {n = ARGV[2], f = record.f})
+        bounceAll(ARGV[2])
       end
       return {'released'}
       """
@@ -222,6 +247,9 @@ package enum ClusterScript: String, CaseIterable, Sendable {
       end
       return reply
       """
+    case .post: Self.postBody
+    case .letters: Self.lettersBody
+    case .delivered: Self.deliveredBody
     case .use: Self.useBody
     case .giveBack: Self.giveBackBody
     case .links: Self.linksBody
@@ -235,6 +263,7 @@ package enum ClusterScript: String, CaseIterable, Sendable {
         redis.call('ZADD', key('dead'), now, me)
         redis.call('HSET', key('until'), me, now + absence)
       end
+      redis.call('HDEL', key('sent'), me)
       forgetStreams(me)
       tell('hub-lost', {h = me})
       return {'left'}
@@ -264,18 +293,21 @@ package enum ClusterScript: String, CaseIterable, Sendable {
           record.x = true
           store(name, record)
           tell('gone', {n = name, f = record.f})
+          bounceAll(name)
         end
       end
     end
     for _, hub in ipairs(redis.call('ZRANGEBYSCORE', key('buried'), '-inf', now, 'LIMIT', 0, 16)) do
       redis.call('ZREM', key('buried'), hub)
       redis.call('HDEL', key('until'), hub)
+      redis.call('HDEL', key('sent'), hub)
       for _, name in ipairs(redis.call('SMEMBERS', key('of:' .. hub))) do
         local record = find(name)
         if record and record.h == hub then drop(name, record) end
       end
       redis.call('DEL', key('of:' .. hub))
     end
+    bounceOld()
     return {redis.call('GET', key('epoch')), tonumber(redis.call('GET', key('seq')) or 0), isKnown and 1 or 0}
     """
 }

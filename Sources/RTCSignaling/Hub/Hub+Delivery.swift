@@ -7,7 +7,12 @@ extension Hub {
     if let remote = remotes[relay.to] { return try deliver(relay, from: sender, to: remote, now) }
     switch peers[relay.to]?.link {
     case .present(let target):
+      guard peers[relay.to]?.order.isCollecting != true else {
+        return try hold(Held(relay: relay, from: sender, expiry: now + configuration.limits.absence))
+      }
       guard hand(relay, from: sender, to: target) else { throw .incompatible(relay.to) }
+    case .absent where presence.keepsMessages && isConnected && (held[relay.to]?.isEmpty ?? true):
+      pass(relay, from: sender)
     case .absent(let until):
       try hold(Held(relay: relay, from: sender, expiry: until))
     case nil where now < returnsUntil:
@@ -32,6 +37,13 @@ extension Hub {
     figures.heldMessages += 1
     figures.heldBytes += message.relay.bytes
     wakes.insert(.held(name), at: message.expiry)
+  }
+
+  /// Delivers the messages that this hub holds for a peer that is connected to it.
+  mutating func deliverHeld(to name: String, _ id: HubConnectionID) {
+    for message in takeHeld(for: name) {
+      if !hand(message.relay, from: message.from, to: id) { tell(message.from, .incompatible(name)) }
+    }
   }
 
   /// Removes and returns the messages that wait for a peer.

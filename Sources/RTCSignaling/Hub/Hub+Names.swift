@@ -67,6 +67,8 @@ extension Hub {
     var hasMoved = false
     if case .moved(let rooms) = answer {
       hasMoved = true
+      let keepsMessages = presence.keepsMessages
+      peers[name]?.order.isCollecting = keepsMessages
       adopt(rooms, of: name, known)
     }
     figures.registrations += 1
@@ -161,8 +163,10 @@ extension Hub {
     }
     var returned = Peer(
       link: .present(id), dialect: connection.dialect, secret: peer.secret, isListed: peer.isListed, grant: grant)
-    (returned.rooms, returned.entering) = (peer.rooms, peer.entering)
+    (returned.rooms, returned.entering, returned.order) = (peer.rooms, peer.entering, peer.order)
+    returned.order.isCollecting = presence.keepsMessages && isConnected
     peers[name] = returned
+    presence.collectMessages(for: name)
     figures.resumptions += 1
     actions.append(.announce(.resumed(name)))
     settle(name, id, secret: String(decoding: peer.secret, as: UTF8.self), isResumed: true, now)
@@ -180,9 +184,8 @@ extension Hub {
         name: name, secret: secret, iceServers: iceServers(for: name), rooms: entered, isResumed: isResumed),
       to: id)
     for room in entered { send(.peers(room: room, members(of: room, without: name), you: name), to: id) }
-    for message in takeHeld(for: name) {
-      if !hand(message.relay, from: message.from, to: id) { tell(message.from, .incompatible(name)) }
-    }
+    // Older messages come first.
+    if peers[name]?.order.isCollecting != true { deliverHeld(to: name, id) }
   }
 
   /// A name is free again.

@@ -17,12 +17,13 @@ extension Hub {
     case .left(let room, let name):
       remotes[name]?.rooms.removeAll { $0 == room }
       leaveRemotely(room, name)
-    case .message(let message): deliver(message, now)
+    case .message(let message): tellFault(message)
+    case .letter(let letter): deliver(letter)
+    case .collected(let name, let letters): deliver(letters, to: name)
     case .returned(let message): holdReturned(message, now)
     case .connected(let isConnected):
       self.isConnected = isConnected
-      guard isConnected else { break }
-      for name in held.keys.sorted() where remotes[name]?.isAbsent == false { passHeld(for: name) }
+      if isConnected { passHeld() } else { stopCollecting() }
     // The server ends all sessions of the link, those of the hub included, and counts wrong credentials.
     case .revoked, .wrongTry: break
     }
@@ -49,11 +50,7 @@ extension Hub {
     for room in peer.rooms { enterRemotely(room, name) }
     if peer.isListed, old?.isListed != true { tellFollowers(.arrived(name), but: nil) }
     if !peer.isListed, old?.isListed == true { tellFollowers(.gone(name), but: nil) }
-    if !peer.isAbsent { passHeld(for: name) }
-  }
-
-  private mutating func passHeld(for name: String) {
-    for message in takeHeld(for: name) { pass(message.relay, from: message.from) }
+    if isConnected { passHeld(for: name) }
   }
 
   private mutating func enterRemotely(_ room: String, _ name: String) {
@@ -93,90 +90,6 @@ extension Hub {
     if isMoving { held[name] = nil }
     remove(name)
     held[name] = messages
-  }
-
-  // MARK: - Messages between hubs
-
-  /// Delivers a message of a peer of this hub to one of another.
-  mutating func deliver(
-    _ relay: HubRelay, from sender: String, to remote: RemotePeer, _ now: Timestamp
-  ) throws(HubFault) {
-    // The answers of a client without identifiers of calls are told apart by what was sent to it.
-    if peers[sender]?.dialect == .native, remote.dialect != .native, let call = relay.callNumber {
-      note(call, BridgeKey(foreigner: remote.name, native: sender))
-    }
-    // Messages that are held for the peer are passed before this one.
-    guard isConnected, !remote.isAbsent, held[remote.name]?.isEmpty ?? true else {
-      return try hold(Held(relay: relay, from: sender, expiry: now + configuration.limits.absence))
-    }
-    pass(relay, from: sender)
-  }
-
-  mutating func pass(_ relay: HubRelay, from sender: String) {
-    figures.messagesRelayed += 1
-    let dialect = relay.dialect
-    guard let text = request(relay) else { return tell(sender, .incompatible(relay.to)) }
-    presence.pass(PresenceMessage(from: sender, to: relay.to, .request(dialect, Array(text.utf8))))
-  }
-
-  private func request(_ relay: HubRelay) -> String? {
-    switch relay.dialect {
-    case .native: NativeDialect.request(relay)
-    case .peerJS: PeerJSDialect.request(relay)
-    case .skyRTC: SkyRTCDialect.request(relay)
-    }
-  }
-
-  private func relay(_ message: PresenceMessage) -> HubRelay? {
-    guard case .request(let dialect, let bytes) = message.body else { return nil }
-    let request =
-      switch dialect {
-      case .native: try? NativeDialect.parse(bytes)
-      case .peerJS: try? PeerJSDialect.parse(bytes)
-      case .skyRTC: try? SkyRTCDialect.parse(bytes)
-      }
-    guard case .relay(let relay)? = request, relay.to == message.to else { return nil }
-    return relay
-  }
-
-  private mutating func deliver(_ message: PresenceMessage, _ now: Timestamp) {
-    switch message.body {
-    case .unknownPeer(let name): return tell(message.to, .unknownPeer(name))
-    case .incompatible(let name): return tell(message.to, .incompatible(name))
-    case .request: break
-    }
-    guard let relay = relay(message) else { return }
-    switch peers[message.to]?.link {
-    case .present(let id):
-      if !hand(relay, from: message.from, to: id) { tell(message.from, .incompatible(message.to)) }
-    case .absent(let until):
-      do throws(HubFault) { try hold(Held(relay: relay, from: message.from, expiry: until)) } catch {
-        tell(message.from, error)
-      }
-    case nil:
-      // The peer has moved while the message was on its way.
-      guard remotes[message.to] != nil, message.hops < 2 else { return tell(message.from, .unknownPeer(message.to)) }
-      var further = message
-      further.hops += 1
-      presence.pass(further)
-    }
-  }
-
-  private mutating func holdReturned(_ message: PresenceMessage, _ now: Timestamp) {
-    guard let relay = relay(message) else { return }
-    let expiry = now + configuration.limits.absence
-    do throws(HubFault) { try hold(Held(relay: relay, from: message.from, expiry: expiry)) } catch {
-      tell(message.from, error)
-    }
-  }
-
-  /// Notifies a peer of another hub that a message of it was not delivered.
-  mutating func tellRemote(_ name: String, _ fault: HubFault) {
-    switch fault {
-    case .unknownPeer(let peer): presence.pass(PresenceMessage(from: peer, to: name, .unknownPeer(peer)))
-    case .incompatible(let peer): presence.pass(PresenceMessage(from: peer, to: name, .incompatible(peer)))
-    default: break
-    }
   }
 }
 

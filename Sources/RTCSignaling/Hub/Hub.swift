@@ -53,6 +53,7 @@ package struct Hub: Sendable {
     var rooms: [String] = []
     /// Rooms in which a place is claimed.
     var entering: [String: PresenceClaim.ID] = [:]
+    var order = DeliveryOrder()
   }
 
   /// A message that waits for an absent peer.
@@ -314,6 +315,7 @@ package struct Hub: Sendable {
       peers[name]?.link = .absent(until: until)
       figures.absentPeers += 1
       wakes.insert(.peer(name), at: until)
+      presence.noteAbsence(of: name)
     } else {
       remove(name)
     }

@@ -15,8 +15,20 @@ package protocol Presence: AnyObject, Sendable {
   /// peer has left. An answer that is on its way is void.
   func release(_ subject: PresenceClaim.Subject)
 
-  /// Passes a message to the hub of a peer that another hub serves.
+  /// Whether messages to peers that have lost their connection are kept outside of this hub, so that they are not lost with it.
+  var keepsMessages: Bool { get }
+
+  /// Passes a message to a peer that another hub serves, or that has lost its connection to this one.
   func pass(_ message: PresenceMessage)
+
+  /// Reads the messages that are kept for a peer of this hub; they come as `PresenceEvent.collected`. The peer is connected.
+  func collectMessages(for name: String)
+
+  /// A peer of this hub has lost its connection, and may come back.
+  func noteAbsence(of name: String)
+
+  /// The messages to a peer of this hub are delivered, up to the one with this number: they need not be kept any longer.
+  func confirm(_ number: Int64, for name: String)
 
   /// The hub ends. Its names are kept for their owners, which come back at other hubs. Releases have no effect any more.
   func stop()
@@ -25,8 +37,16 @@ package protocol Presence: AnyObject, Sendable {
 extension Presence {
   /// Does nothing: all claims are answered at once.
   package func start(report: @escaping @Sendable (PresenceEvent) -> Void) {}
+  /// The hub keeps messages itself.
+  package var keepsMessages: Bool { false }
   /// Does nothing: there is no other hub.
   package func pass(_ message: PresenceMessage) {}
+  /// Does nothing: the hub keeps messages itself.
+  package func collectMessages(for name: String) {}
+  /// Does nothing.
+  package func noteAbsence(of name: String) {}
+  /// Does nothing.
+  package func confirm(_ number: Int64, for name: String) {}
   /// Does nothing.
   package func stop() {}
 }
@@ -112,11 +132,8 @@ package struct PresenceMessage: Sendable, Hashable {
   package var from: String
   package var to: String
   package var body: Body
-  /// How many hubs have passed the message on.
-  package var hops = 0
-
-  package init(from: String, to: String, _ body: Body, hops: Int = 0) {
-    (self.from, self.to, self.body, self.hops) = (from, to, body, hops)
+  package init(from: String, to: String, _ body: Body) {
+    (self.from, self.to, self.body) = (from, to, body)
   }
 }
 
@@ -134,8 +151,12 @@ package enum PresenceEvent: Sendable, Hashable {
   case entered(room: String, String)
   /// A peer of another hub is no more in a room.
   case left(room: String, String)
-  /// A message for a peer of this hub.
+  /// A fault that a message of a peer of this hub has met.
   case message(PresenceMessage)
+  /// A message to a peer of this hub.
+  case letter(PresenceLetter)
+  /// All messages that are kept for a peer of this hub, oldest first.
+  case collected(String, [PresenceLetter])
   /// A message could not be passed on, for now.
   case returned(PresenceMessage)
   /// Whether the hub reaches the others.

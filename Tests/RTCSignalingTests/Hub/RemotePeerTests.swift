@@ -6,8 +6,25 @@ import Testing
 /// A presence that grants every claim, and keeps the messages for other hubs.
 private final class SharedPresence: Presence {
   private let messages = Mutex<[PresenceMessage]>([])
+  private let notes = Mutex<[String]>([])
+  private let answer: PresenceAnswer
+  var keepsMessages: Bool { true }
 
-  func claim(_ claim: PresenceClaim) -> PresenceAnswer? { .granted }
+  init(_ answer: PresenceAnswer = .granted) { self.answer = answer }
+
+  func claim(_ claim: PresenceClaim) -> PresenceAnswer? { answer }
+  func collectMessages(for name: String) { notes.withLock { $0.append("collect \(name)") } }
+  func noteAbsence(of name: String) { notes.withLock { $0.append("\(name) is away") } }
+  func confirm(_ number: Int64, for name: String) { notes.withLock { $0.append("\(name) has \(number)") } }
+
+  /// The other calls since the last call of this function.
+  func takeNotes() -> [String] {
+    notes.withLock { notes in
+      defer { notes = [] }
+      return notes
+    }
+  }
+
   func release(_ subject: PresenceClaim.Subject) {}
   func pass(_ message: PresenceMessage) { messages.withLock { $0.append(message) } }
 
@@ -52,47 +69,106 @@ private final class SharedPresence: Presence {
     #expect(bench.hub.counters.remotePeers == 1)
   }
 
-  @Test func `messages are passed to their hub, and kept while it is away`() {
+  @Test func `messages are passed on, also to a peer whose hub has failed, and kept while the others are not reached`()
+  {
     var bench = bench()
     bench.handle(.presence(.remote(RemotePeer("bob"))))
     bench.say(1, #"{"type":"signal","to":"bob","data":1}"#)
-    #expect(presence.take().map(text) == [#"{"type":"signal","to":"bob","data":1}"#])
     bench.handle(.presence(.remote(RemotePeer("bob", isAbsent: true))))
     bench.say(1, #"{"type":"signal","to":"bob","data":2}"#)
-    #expect(presence.take().isEmpty)
-    bench.handle(.presence(.remote(RemotePeer("bob"))))
-    #expect(presence.take().map(text) == [#"{"type":"signal","to":"bob","data":2}"#])
+    #expect(presence.take().map(text) == [1, 2].map { #"{"type":"signal","to":"bob","data":\#($0)}"# })
     bench.handle(.presence(.connected(false)))
     bench.say(1, #"{"type":"signal","to":"bob","data":3}"#)
     #expect(presence.take().isEmpty && bench.hub.counters.isDegraded)
     bench.handle(.presence(.connected(true)))
     let sent = presence.take()
     #expect(sent.map(text) == [#"{"type":"signal","to":"bob","data":3}"#])
-    bench.handle(.presence(.remote(RemotePeer("bob", isAbsent: true))))
+    bench.handle(.presence(.connected(false)))
     for message in sent { bench.handle(.presence(.returned(message))) }
     bench.pass(.seconds(Int64(31)))
     #expect(errorCode(bench.take(1).last) == "unknown-peer")
   }
 
-  @Test func `their messages are delivered, and faults go back to their hub`() {
+  /// A message of bob, of another hub.
+  private func letter(_ data: Int, to name: String, _ number: Int64, after previous: Int64 = 0) -> PresenceLetter {
+    let bytes = Array(#"{"type":"signal","to":"\#(name)","data":\#(data)}"#.utf8)
+    return PresenceLetter(
+      PresenceMessage(from: "bob", to: name, .request(.native, bytes)), number: number, previous: previous)
+  }
+
+  private func delivered(_ data: Int...) -> [String] { data.map { #"{"type":"signal","from":"bob","data":\#($0)}"# } }
+
+  @Test func `their messages are delivered once and in order, and faults are told`() {
     var bench = bench()
     bench.handle(.presence(.remote(RemotePeer("bob"))))
-    func receive(_ to: String, hops: Int = 0) {
-      let bytes = Array(#"{"type":"signal","to":"\#(to)","data":1}"#.utf8)
-      bench.handle(.presence(.message(PresenceMessage(from: "bob", to: to, .request(.native, bytes), hops: hops))))
-    }
-    receive("alice")
-    #expect(bench.take(1) == [#"{"type":"signal","from":"bob","data":1}"#])
-    receive("nobody")
-    #expect(presence.take() == [PresenceMessage(from: "nobody", to: "bob", .unknownPeer("nobody"))])
-    // A peer that has moved again and again is not followed without end.
-    bench.handle(.presence(.remote(RemotePeer("carol"))))
-    receive("carol", hops: 1)
-    #expect(presence.take().map(\.hops) == [2])
-    receive("carol", hops: 2)
-    #expect(presence.take().map(\.body) == [.unknownPeer("carol")])
+    bench.handle(.presence(.letter(letter(1, to: "alice", 7))))
+    bench.handle(.presence(.letter(letter(1, to: "alice", 7))))
+    #expect(bench.take(1) == delivered(1) && presence.takeNotes() == ["alice has 7"])
+    bench.handle(.presence(.letter(letter(1, to: "nobody", 8))))
+    #expect(presence.takeNotes().isEmpty, "it waits for a peer of another hub")
+    // The message 9 was missed.
+    bench.handle(.presence(.letter(letter(3, to: "alice", 10, after: 9))))
+    bench.handle(.presence(.letter(letter(4, to: "alice", 11, after: 10))))
+    #expect(bench.take(1).isEmpty && presence.takeNotes() == ["collect alice"])
+    let all = (7...11).filter { $0 != 8 }.map { letter([7: 1, 9: 2, 10: 3, 11: 4][$0] ?? 0, to: "alice", $0) }
+    bench.handle(.presence(.collected("alice", all)))
+    #expect(bench.take(1) == delivered(2, 3, 4) && presence.takeNotes() == ["alice has 11"])
     bench.handle(.presence(.message(PresenceMessage(from: "bob", to: "alice", .incompatible("bob")))))
     #expect(errorCode(bench.take(1).last) == "incompatible")
+  }
+
+  @Test func `a peer that has lost its connection gets what waits elsewhere when it returns, before what is said then`()
+  {
+    var bench = bench()
+    bench.enter(2, as: "carol")
+    bench.close(2, .lost)
+    #expect(presence.takeNotes() == ["carol is away"])
+    bench.say(1, #"{"type":"signal","to":"carol","data":1}"#)
+    let waiting = presence.take()
+    #expect(waiting.map(text) == [#"{"type":"signal","to":"carol","data":1}"#])
+    bench.handle(.presence(.letter(letter(2, to: "carol", 2))))
+    bench.open(3)
+    bench.say(3, #"{"type":"register","id":"carol","secret":"02020202020202020202020202020202"}"#)
+    #expect(presence.takeNotes() == ["collect carol"])
+    _ = bench.take(3)
+    bench.say(1, #"{"type":"signal","to":"carol","data":3}"#)
+    #expect(bench.take(3).isEmpty && presence.take().isEmpty)
+    bench.handle(
+      .presence(.collected("carol", [PresenceLetter(waiting[0], number: 1), letter(2, to: "carol", 2)])))
+    func signal(_ sender: String, _ data: Int) -> String { #"{"type":"signal","from":"\#(sender)","data":\#(data)}"# }
+    #expect(bench.take(3) == [signal("alice", 1), signal("bob", 2), signal("alice", 3)])
+    #expect(presence.takeNotes() == ["carol has 2"])
+    bench.say(1, #"{"type":"signal","to":"carol","data":4}"#)
+    #expect(bench.take(3) == [signal("alice", 4)])
+  }
+
+  @Test func `a peer that returns while the others are not reached gets what this hub holds`() {
+    var bench = bench()
+    bench.enter(2, as: "carol")
+    bench.close(2, .lost)
+    bench.handle(.presence(.connected(false)))
+    bench.say(1, #"{"type":"signal","to":"carol","data":1}"#)
+    #expect(presence.take().isEmpty)
+    bench.handle(.presence(.connected(true)))
+    #expect(presence.take().count == 1)
+    bench.open(3)
+    bench.say(3, #"{"type":"register","id":"carol","secret":"02020202020202020202020202020202"}"#)
+    bench.say(1, #"{"type":"signal","to":"carol","data":2}"#)
+    _ = presence.takeNotes()
+    bench.handle(.presence(.connected(false)))
+    #expect(bench.take(3).last == #"{"type":"signal","from":"alice","data":2}"#)
+    bench.say(1, #"{"type":"signal","to":"carol","data":3}"#)
+    #expect(bench.take(3).last == #"{"type":"signal","from":"alice","data":3}"#)
+  }
+
+  @Test func `a peer that comes from another hub gets what waits there first`() {
+    let presence = SharedPresence(.moved(rooms: []))
+    var bench = HubBench(presence: presence)
+    bench.enter(1, as: "alice")
+    bench.handle(.presence(.letter(letter(2, to: "alice", 2))))
+    #expect(bench.take(1).isEmpty)
+    bench.handle(.presence(.collected("alice", [letter(1, to: "alice", 1), letter(2, to: "alice", 2)])))
+    #expect(bench.take(1) == delivered(1, 2))
   }
 
   @Test func `rooms have members of other hubs`() {
@@ -140,7 +216,7 @@ private final class SharedPresence: Presence {
     for message in presence.take() { bench.handle(.presence(.returned(message))) }
     bench.say(1, #"{"type":"signal","to":"bob","data":2}"#)
     #expect(presence.take().isEmpty)
-    bench.handle(.presence(.remote(RemotePeer("bob"))))
+    bench.handle(.presence(.connected(true)))
     #expect(
       presence.take().map(text) == [1, 2].map { #"{"type":"signal","to":"bob","data":\#($0)}"# })
   }
