@@ -80,6 +80,24 @@ import Testing
     #expect(try run(.use, "a", "link", "1", "", "ada", "a.4") == ["known"])
   }
 
+  @Test func `a primary that has taken over grants nothing new until hubs have stated what they know`() throws {
+    try run(.beat, "a", "10.0.0.1:6379")
+    #expect(try run(.claim, "a", "alice", "hash", "1", "hub").first == "wait")
+    try setClock(1_000_000_000 + 20_000)
+    for hub in ["a", "b"] { try run(.beat, hub, "10.0.0.1:6379") }
+    let fence = try run(.claim, "a", "alice", "hash", "1", "hub")[1]
+    // The next one has not heard of the name.
+    try redis.call("HDEL", "{t}:names", "alice")
+    try run(.beat, "b", "10.0.0.2:6379")
+    #expect(try run(.claim, "b", "alice", "thief", "1", "hub").first == "wait")
+    #expect(try run(.use, "b", "link", "1", "", "bob", "b.1").first == "wait")
+    try run(.keep, "a", "alice", "hash", "1", "hub", fence, "[]")
+    try setClock(1_000_000_000 + 20_000 + ClusterScript.grace)
+    for hub in ["a", "b"] { try run(.beat, hub, "10.0.0.2:6379") }
+    #expect(try run(.claim, "b", "alice", "thief", "1", "hub") == ["taken"])
+    #expect(try run(.claim, "b", "bob", "hash", "1", "hub").first == "granted")
+  }
+
   @Test func `the uses of a link are kept until it has ended everywhere`() throws {
     try run(.use, "a", "link", "1", "4000000000", "ada", "a.1")
     #expect(try redis.call("EXPIRETIME", "{t}:used:link").integer == 4_000_086_400)

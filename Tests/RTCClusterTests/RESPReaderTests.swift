@@ -71,26 +71,3 @@ import Testing
     #expect(bytes == Array("*3\r\n$3\r\nSET\r\n$2\r\né\r\n$0\r\n\r\n".utf8))
   }
 }
-
-/// The address of `--cluster`.
-@Suite struct RedisAddressTests {
-  @Test func `all parts of an address are read`() throws {
-    let whole = try RedisAddress(parsing: "rediss://hubs:p%40ss:w@redis.example:7000/3")
-    #expect(whole.isSecure && whole.host.text == "redis.example" && whole.port == 7_000 && whole.database == 3)
-    #expect(whole.user == "hubs" && whole.password == "p@ss:w")
-    #expect(!whole.description.contains("ss:w") && whole.description.contains("hubs@redis.example:7000/3"))
-    let short = try RedisAddress(parsing: "redis://[::1]")
-    #expect(!short.isSecure && short.host.text == "::1" && short.port == 6_379 && short.user == nil)
-    #expect(try RedisAddress(parsing: "redis://:secret@h").password == "secret")
-    #expect(try RedisAddress(parsing: "redis://u@h").password == nil)
-  }
-
-  @Test(arguments: [
-    ("redis.example", "it does not begin"), ("http://h", "begins with http"), ("redis://", "names no host"),
-    ("redis://h:0", "port"), ("redis://h:65536", "port"), ("redis://h/x", "database"), ("redis://h/-1", "database"),
-    ("redis://u:%zz@h", "percent"), ("redis://h?x", "query"), ("redis://a b", "blank"),
-  ]) func `an address that cannot be used is refused with the reason`(text: String, reason: String) {
-    let problem = #expect(throws: RedisAddress.Problem.self) { try RedisAddress(parsing: text) }
-    #expect(problem?.text.contains(reason) == true, "\(problem?.text ?? "")")
-  }
-}

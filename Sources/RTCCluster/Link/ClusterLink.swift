@@ -12,6 +12,11 @@ final class ClusterLink: RedisConnection.Owner {
   private let onNotice: @Sendable (ClusterNotice) -> Void
   private var machine: ClusterMachine
   private var connection: RedisConnection?
+  /// Finds the primary; nil: Redis has a fixed address.
+  private var search: SentinelSearch?
+  private var query: SentinelConnection?
+  /// The server to which the link connects, or was connected last.
+  private var server: RedisAddress
   private let timer: DeadlineTimer
   private var retry: Scheduled<Void>?
   private var attempts = 0
@@ -42,6 +47,7 @@ final class ClusterLink: RedisConnection.Owner {
   ) {
     (self.address, self.machine, self.prefix, self.eventLoop) = (address, machine, prefix, eventLoop)
     self.onNotice = onNotice
+    (search, server) = (address.sentinels.map(SentinelSearch.init), address)
     timer = DeadlineTimer(eventLoop: eventLoop)
   }
 
@@ -110,6 +116,8 @@ final class ClusterLink: RedisConnection.Owner {
       timer.set(nil) {}
       connection?.close()
       connection = nil
+      query?.close()
+      query = nil
       for done in whenStopped { done() }
       whenStopped = []
       for answered in uses.values { answered(.unavailable) }
@@ -124,15 +132,40 @@ final class ClusterLink: RedisConnection.Owner {
   private func connect() {
     guard !hasStopped else { return }
     attempts += 1
+    guard let step = search?.begin() else { return open(address) }
+    take(step)
+  }
+
+  private func take(_ step: SentinelSearch.Step?) {
+    switch step {
+    case .ask(let place)?:
+      query = SentinelConnection(address.at(place), search?.question ?? [], eventLoop) { [weak self] answer in
+        guard let self else { return }
+        switch answer {
+        case .success(let reply): take(search?.take(reply))
+        case .failure(let failure): take(search?.take(failure))
+        }
+      }
+      query?.ask()
+    case .found(let place)?:
+      handle(.primary("\(place)"))
+      open(address.at(place))
+    case .failed(let failure)?: lost(failure)
+    case nil: break
+    }
+  }
+
+  private func open(_ server: RedisAddress) {
+    self.server = server
     let new = RedisConnection(
-      address, prefix: prefix, channels: machine.channels, owner: self, eventLoop: eventLoop)
+      server, prefix: prefix, channels: machine.channels, owner: self, eventLoop: eventLoop)
     connection = new
     new.connect()
   }
 
   private func connected() {
     attempts = 0
-    if isReportedLost { onNotice(.connected(address)) }
+    if isReportedLost { onNotice(.connected(server)) }
     isReportedLost = false
     whenDecided?(nil)
     whenDecided = nil
@@ -141,10 +174,10 @@ final class ClusterLink: RedisConnection.Owner {
   private func lost(_ failure: RedisFailure) {
     if let decide = whenDecided {
       whenDecided = nil
-      return decide(failure)
+      return decide(search == nil ? failure : failure.found(at: server.place))
     }
     guard !hasStopped else { return }
-    if !isReportedLost { onNotice(.lost(failure, address)) }
+    if !isReportedLost { onNotice(.lost(failure, server)) }
     isReportedLost = true
     let doubled = Self.firstPause << Int64(min(max(attempts, 0), 8))
     let pause = Int64.random(in: min(doubled, Self.longestPause) / 2...min(doubled, Self.longestPause))

@@ -1,10 +1,30 @@
 package import RTCSignaling
 
-/// The address of a Redis server: `redis://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE]`, or `rediss://…` for TLS.
+/// The address of a Redis server: `redis://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE]`; or of the sentinels that know it:
+/// `redis+sentinel://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]…]/NAME[/DATABASE]`. `rediss` stands for TLS.
 package struct RedisAddress: Sendable, Hashable, CustomStringConvertible {
+  /// A host and a port.
+  package struct Place: Sendable, Hashable, CustomStringConvertible {
+    package var host: HostName
+    package var port: UInt16
+    package var description: String { "\(host.inURL):\(port)" }
+
+    package init(_ host: HostName, port: UInt16) { (self.host, self.port) = (host, port) }
+  }
+
+  /// The sentinels that know the address of a primary.
+  package struct Sentinels: Sendable, Hashable {
+    /// At least one.
+    package var places: [Place]
+    /// The name of the primary in their configuration.
+    package var name: String
+  }
+
   package var isSecure: Bool
-  package var host: HostName
-  package var port: UInt16
+  /// The place of the server; of the first sentinel if the server is not known yet.
+  package var place: Place
+  /// Nil: the server has a fixed address.
+  package var sentinels: Sentinels?
   /// Nil: the default user.
   package var user: String?
   package var password: String?
@@ -19,10 +39,16 @@ package struct RedisAddress: Sendable, Hashable, CustomStringConvertible {
     guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://") else {
       throw Problem(text: "it does not begin with redis:// or rediss://")
     }
+    let hasSentinels: Bool
     switch text[..<colon].lowercased() {
-    case "redis", "valkey": isSecure = false
-    case "rediss", "valkeys": isSecure = true
-    case let other: throw Problem(text: "it begins with \(other.prefix(20)):// and not with redis:// or rediss://")
+    case "redis", "valkey": (isSecure, hasSentinels) = (false, false)
+    case "rediss", "valkeys": (isSecure, hasSentinels) = (true, false)
+    case "redis+sentinel": (isSecure, hasSentinels) = (false, true)
+    case "rediss+sentinel": (isSecure, hasSentinels) = (true, true)
+    case let other:
+      throw Problem(
+        text: "it begins with \(other.prefix(20)):// and not with redis://, rediss://, redis+sentinel:// or "
+          + "rediss+sentinel://")
     }
     guard text.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
       throw Problem(text: "it contains a blank or a character that must be percent-encoded")
@@ -32,23 +58,40 @@ package struct RedisAddress: Sendable, Hashable, CustomStringConvertible {
       throw Problem(text: "it has a query or fragment; write ? and # in a password as %3F and %23")
     }
     let authority = rest.prefix { $0 != "/" }
-    let path = rest.dropFirst(authority.count).dropFirst()
-    let place = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
-    guard let (host, digits) = HostName.split(authority: place) else { throw Problem(text: "it names no host") }
-    self.host = host
-    let port = digits.map { $0.isEmpty ? 6_379 : UInt16($0) ?? 0 } ?? 6_379
-    guard port > 0 else {
-      throw Problem(text: "its port is not a number from 1 to 65535")
+    var path = rest.dropFirst(authority.count).dropFirst()
+    let hosts = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
+    if hasSentinels {
+      var places: [Place] = []
+      for text in hosts.split(separator: ",", omittingEmptySubsequences: false) {
+        places.append(try Self.place(text, port: 26_379))
+      }
+      let name = path.prefix { $0 != "/" }
+      path = path.dropFirst(name.count).dropFirst()
+      guard let decoded = PercentEncoding.decode(name), !decoded.isEmpty else {
+        throw Problem(text: "it does not name the primary behind the hosts of the sentinels, as in /mymaster")
+      }
+      (place, sentinels) = (places[0], Sentinels(places: places, name: decoded))
+    } else {
+      place = try Self.place(hosts, port: 6_379)
     }
-    self.port = port
     if !path.isEmpty {
       guard let number = Int(path), (0...65_535).contains(number) else {
-        throw Problem(text: "the part after the host is not the number of a database, such as /0")
+        throw Problem(
+          text: "the part after the \(hasSentinels ? "name" : "host") is not the number of a database, such as /0")
       }
       database = number
     }
-    guard place.startIndex > authority.startIndex else { return }
-    try setCredentials(authority[..<authority.index(before: place.startIndex)])
+    guard hosts.startIndex > authority.startIndex else { return }
+    try setCredentials(authority[..<authority.index(before: hosts.startIndex)])
+  }
+
+  private static func place(_ text: Substring, port standard: UInt16) throws(Problem) -> Place {
+    guard let (host, digits) = HostName.split(authority: text) else { throw Problem(text: "it names no host") }
+    let port = digits.map { $0.isEmpty ? standard : UInt16($0) ?? 0 } ?? standard
+    guard port > 0 else {
+      throw Problem(text: "its port is not a number from 1 to 65535")
+    }
+    return Place(host, port: port)
   }
 
   private mutating func setCredentials(_ text: Substring) throws(Problem) {
@@ -59,11 +102,18 @@ package struct RedisAddress: Sendable, Hashable, CustomStringConvertible {
     if text.count > user.count { password = word }
   }
 
-  /// Host and port, without credentials.
-  package var place: String { "\(host.inURL):\(port)" }
+  /// The address of a server that sentinels have named.
+  package func at(_ place: Place) -> RedisAddress {
+    var address = self
+    address.place = place
+    return address
+  }
 
   /// Without the password.
   package var description: String {
-    "\(isSecure ? "rediss" : "redis")://\(user.map { "\(PercentEncoding.encode($0))@" } ?? "")\(place)/\(database)"
+    let hosts = (sentinels?.places ?? [place]).map(\.description).joined(separator: ",")
+    let name = sentinels.map { "/\(PercentEncoding.encode($0.name))" } ?? ""
+    let scheme = "redis\(isSecure ? "s" : "")\(sentinels == nil ? "" : "+sentinel")"
+    return "\(scheme)://\(user.map { "\(PercentEncoding.encode($0))@" } ?? "")\(hosts)\(name)/\(database)"
   }
 }

@@ -1,12 +1,8 @@
 import NIOCore
-import NIOPosix
-import RTCDTLS
-import RTCSignaling
-import RTCSignalingNIO
 
 /// One connection to Redis: it signs in, loads the scripts and listens to the channels, and then runs scripts in order.
 /// Lives on one event loop and nowhere else.
-final class RedisConnection {
+final class RedisConnection: RedisReceiver {
   /// The owner of a connection.
   protocol Owner: AnyObject {
     func opened(_ connection: RedisConnection)
@@ -18,7 +14,8 @@ final class RedisConnection {
 
   /// A command whose reply has not come.
   private enum Sent {
-    /// A step of the way to a usable connection.
+    case hello
+    /// Another step of the way to a usable connection.
     case step
     case load(ClusterScript)
     case subscribe(missing: Int)
@@ -50,33 +47,10 @@ final class RedisConnection {
   }
 
   func connect() {
-    let tls: TLSContext?
-    do {
-      tls = try address.isSecure ? TLSContext(trusting: .system, applicationProtocol: nil) : nil
-    } catch { return end(RedisFailure(error)) }
-    let (bound, host) = (NIOLoopBound(self, eventLoop: eventLoop), address.host)
-    let opening = ClientBootstrap(group: eventLoop)
-      .connectTimeout(.seconds(5))
-      .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-      .channelOption(.socketOption(.so_keepalive), value: 1)
-      .channelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          if let tls {
-            let place: TLSHost = host.isAddress ? .address(host.text) : .name(host.text)
-            try channel.pipeline.syncOperations.addHandler(TLSHandler(try TLSSession(tls, to: place)))
-          }
-          try channel.pipeline.syncOperations.addHandler(RedisInput(bound.value))
-        }
-      }
-      .connect(host: address.host.text, port: Int(address.port))
-    opening.assumeIsolated().whenComplete { [self] result in
-      switch result {
-      case .failure(let error): end(RedisFailure(error))
-      case .success(let channel):
-        guard !hasEnded else { return channel.close(promise: nil) }
-        self.channel = channel
-        setUp()
-      }
+    RedisChannel.open(address, timeout: .seconds(5), eventLoop, self) { [self] channel in
+      guard !hasEnded else { return channel.close(promise: nil) }
+      self.channel = channel
+      setUp()
     }
     eventLoop.assumeIsolated().scheduleTask(in: Self.setUpTime) { [weak self] in
       guard let self, !self.isReady else { return }
@@ -87,7 +61,7 @@ final class RedisConnection {
   private func setUp() {
     var hello = ["HELLO", "3"]
     if let password = address.password { hello += ["AUTH", address.user ?? "default", password] }
-    write(hello + ["SETNAME", "rtcast"], .step)
+    write(hello + ["SETNAME", "rtcast"], .hello)
     if address.database != 0 { write(["SELECT", "\(address.database)"], .step) }
     for script in ClusterScript.allCases { write(["SCRIPT", "LOAD", script.text()], .load(script)) }
     write(["SUBSCRIBE"] + channels, .subscribe(missing: channels.count))
@@ -150,6 +124,14 @@ final class RedisConnection {
     case (.load(let script), _):
       guard let digest = value.string, digest.utf8.count == 40 else { return end(.notRedis) }
       digests[script] = digest
+    case (.hello, _):
+      // Names and values in turn.
+      let parts = value.elements ?? []
+      if let role = parts.firstIndex(where: { $0.string == "role" }),
+        parts.dropFirst(role + 1).first?.string != "master"
+      {
+        end(.readOnly)
+      }
     case (.step, _): break
     case (.subscribe, _): end(.notRedis)
     }
@@ -172,19 +154,4 @@ final class RedisConnection {
     default: break
     }
   }
-}
-
-/// The last handler of a connection's pipeline.
-private final class RedisInput: ChannelInboundHandler {
-  typealias InboundIn = ByteBuffer
-
-  private let connection: RedisConnection
-
-  init(_ connection: RedisConnection) { self.connection = connection }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) { connection.received(unwrapInboundIn(data)) }
-
-  func channelInactive(context: ChannelHandlerContext) { connection.end(.closed) }
-
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { connection.end(RedisFailure(error)) }
 }

@@ -1,8 +1,3 @@
-import Glibc
-import NIOCore
-import NIOPosix
-import RTCDTLS
-
 /// The reason why there is no connection to Redis.
 package enum RedisFailure: Error, Hashable, Sendable {
   case unknownHost
@@ -26,6 +21,14 @@ package enum RedisFailure: Error, Hashable, Sendable {
   case tooOld
   /// The server is a node of a Redis Cluster that does not have the keys: the place of the node that has them.
   case otherNode(String)
+  /// No sentinel names the primary: the one that was asked first, and its failure.
+  indirect case sentinel(RedisAddress.Place, RedisFailure)
+  /// The primary that the sentinels have named has failed.
+  indirect case primary(RedisAddress.Place, RedisFailure)
+  /// A server in the place of a sentinel.
+  case notSentinel
+  /// The sentinels know no primary of that name.
+  case unknownPrimary(String)
   /// The server has just started.
   case loading
   case refused(String)
@@ -63,59 +66,37 @@ package enum RedisFailure: Error, Hashable, Sendable {
     }
   }
 
-  init(_ error: any Error) {
-    switch error {
-    case let error as RedisFailure: self = error
-    case is RESPReader.Fault: self = .notRedis
-    case ChannelError.connectTimeout: self = .timeout
-    case let error as NIOConnectionError:
-      // One address of several that refuses says more than another that cannot be reached at all.
-      let refusal = error.connectionErrors.first { ($0.error as? IOError)?.errnoCode == ECONNREFUSED }
-      guard let first = refusal ?? error.connectionErrors.first else {
-        self = .unknownHost
-        return
-      }
-      self.init(first.error)
-    case let error as IOError:
-      switch error.errnoCode {
-      case ECONNREFUSED: self = .refusedConnection
-      case ETIMEDOUT: self = .timeout
-      case ECONNRESET, EPIPE: self = .closed
-      case EHOSTUNREACH: self = .unreachable("no route to the host")
-      case ENETUNREACH: self = .unreachable("the network is unreachable")
-      default: self = .unreachable(error.description)
-      }
-    case let error as TLSFailure: self = Self.explain(error)
-    case let error as TLSConfigurationError: self = .tls("it cannot be set up here (\(error))")
-    case is SocketAddressError, is SocketAddressError.UnknownHost: self = .unknownHost
-    default: self = .closed
-    }
-  }
-
-  private static func explain(_ failure: TLSFailure) -> RedisFailure {
-    switch failure {
-    case .notTLS, .endedInHandshake:
-      .tls("the server does not speak TLS on this port; use redis:// if that is intended")
-    case .certificate(.untrusted):
-      .tls("this machine does not trust its certificate; name the PEM file of its authority in SSL_CERT_FILE")
-    case .certificate(.wrongHost): .tls("its certificate is for another name")
-    case .certificate(.expired): .tls("its certificate has expired")
-    case .certificate(.notYetValid): .tls("its certificate is not valid yet; is this machine's clock right?")
-    case .certificate: .tls("its certificate cannot be used")
-    case .alert, .protocolViolation: .tls("the handshake failed (\(failure))")
-    case .truncated: .closed
-    }
-  }
-
   private static func oneLine(_ text: String) -> String {
     String(text.prefix(200).map { $0.isNewline ? " " : $0 })
   }
 
   /// A sentence for the operator: the failure, and the next step.
   package func sentence(_ address: RedisAddress) -> String {
-    let place = "Redis at \(address.place)"
+    if case .sentinel(let place, let failure) = self {
+      return failure.sentence(address.at(place), of: "The sentinel")
+        + ((address.sentinels?.places.count ?? 0) > 1 ? " No other sentinel names the primary either." : "")
+    }
+    if case .primary(let place, let failure) = self { return failure.sentence(address.at(place), of: "Redis") }
+    return sentence(address, of: "Redis")
+  }
+
+  /// The failure of a primary that sentinels have named.
+  func found(at place: RedisAddress.Place) -> RedisFailure {
+    if case .sentinel = self { self } else { .primary(place, self) }
+  }
+
+  /// The failure without the place at which it was met.
+  package var cause: RedisFailure {
+    switch self {
+    case .sentinel(_, let failure), .primary(_, let failure): failure
+    default: self
+    }
+  }
+
+  private func sentence(_ address: RedisAddress, of server: String) -> String {
+    let place = "\(server) at \(address.place)"
     return switch self {
-    case .unknownHost: "There is no host named \(address.host.text). Check the address of --cluster."
+    case .unknownHost: "There is no host named \(address.place.host.text). Check the address of --cluster."
     case .refusedConnection:
       "\(place) refuses connections. Start it, or check the address of --cluster and the setting 'bind' of Redis."
     case .unreachable(let reason):
@@ -136,10 +117,17 @@ package enum RedisFailure: Error, Hashable, Sendable {
     case .passwordNeeded: "\(place) requires a password. Give it with --cluster-password-file."
     case .notPermitted(let reason):
       "The user of \(place) lacks a permission (\(reason)). docs/cluster.md has the rule (ACL SETUSER) that a hub needs."
+    case .readOnly where address.sentinels != nil:
+      "\(place) is a replica now. The hub asks the sentinels for the primary again."
     case .readOnly: "\(place) is a read-only replica. Name the primary in --cluster."
     case .tooOld: "\(place) is older than version 6. Hubs need Redis 6.2 or later, or Valkey."
     case .otherNode(let node):
       "\(place) is a node of a Redis Cluster that does not hold the keys of the hubs. Name \(node) in --cluster."
+    case .notSentinel:
+      "The program at \(address.place) is not a sentinel. Write redis:// in --cluster for the address of Redis itself."
+    case .unknownPrimary(let name):
+      "\(place) knows no primary named \(Self.oneLine(name)). Write the name of 'sentinel monitor' in --cluster."
+    case .sentinel(_, let failure), .primary(_, let failure): failure.sentence(address, of: server)
     case .loading: "\(place) has just started and is loading its data. The hub tries again by itself."
     case .refused(let text): "\(place) answers with an error: \(text). See the log of Redis."
     }

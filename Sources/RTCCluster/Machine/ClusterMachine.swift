@@ -18,6 +18,8 @@ package struct ClusterMachine: Sendable {
     /// The link is ready: it is signed in, and listens to the channels.
     case connected
     case disconnected
+    /// Sentinels have named this primary, to which the link connects.
+    case primary(String)
     case claim(PresenceClaim)
     case release(PresenceClaim.Subject)
     case pass(PresenceMessage)
@@ -136,6 +138,8 @@ package struct ClusterMachine: Sendable {
   var asks: [UInt64: (ask: Ask, sent: Timestamp)] = [:]
   var lastAsk: UInt64 = 0
   var epoch: String?
+  /// The place of the primary that sentinels have named; nil: Redis has a fixed address.
+  var primary: String?
   var nextBeat = Timestamp.zero
   /// When the state is read again because it was not whole.
   var rereadDue: Timestamp?
@@ -190,6 +194,7 @@ package struct ClusterMachine: Sendable {
     switch input {
     case .connected: join(now)
     case .disconnected: disconnected(now)
+    case .primary(let place): primary = place
     case .claim(let claim): take(claim, now)
     case .release(.name(let name)): release(name, now)
     case .release(.room(let room, let name)): release(room, of: name, now)
@@ -292,7 +297,7 @@ package struct ClusterMachine: Sendable {
 
   private mutating func beat(_ now: Timestamp) {
     nextBeat = now + Self.beatInterval
-    run(.beat, [], .beat, now)
+    run(.beat, primary.map { [$0] } ?? [], .beat, now)
   }
 
   private mutating func wake(_ now: Timestamp) {

@@ -5,6 +5,7 @@
 /// | key | value |
 /// |---|---|
 /// | `epoch`, `born` | the number of this data and when it began: data that has been lost begins anew with another number |
+/// | `primary` | the place of this server, if sentinels have named it |
 /// | `seq` | the number of the last change, which each message of the channel `changes` carries |
 /// | `fence` | the last fencing token |
 /// | `names` | a hash: name → JSON with hub, token, hash of the secret, rooms |
@@ -23,7 +24,7 @@
 /// | `sent` | a hash: hub → the number of its last message, so that none is sent twice |
 /// | `streams` | a hash: stream → JSON with hub and its address; void if the hub has failed |
 package enum ClusterScript: String, CaseIterable, Sendable {
-  /// Arguments: hub. A sign of life, and what is due. Returns the epoch, the last change, and 1 if the hub's names are kept.
+  /// Arguments: hub, and the place of the primary if sentinels have named it. A sign of life, and what is due. Returns the epoch, the last change, and 1 if the hub's names are kept.
   case beat
   /// Arguments: hub, name, hash, listed, dialect; and, if the claim is a use of a link, those of `use`. Returns `granted`
   /// with token, `new` or `moved`, `counted` or `known`, rooms, and letters (number and text in turn); `taken`; `wait` with
@@ -272,6 +273,11 @@ package enum ClusterScript: String, CaseIterable, Sendable {
   }
 
   private static let beatBody = """
+    -- Another primary may lack the last changes: nothing new is granted until hubs have stated what they know.
+    if ARGV[2] and redis.call('GET', key('primary')) ~= ARGV[2] then
+      redis.call('SET', key('primary'), ARGV[2])
+      redis.call('SET', key('born'), now)
+    end
     redis.call('ZADD', key('hubs'), now, me)
     redis.call('ZREM', key('dead'), me)
     redis.call('ZREM', key('buried'), me)

@@ -9,7 +9,7 @@ struct ClusterOptions: ParsableArguments {
     name: .customLong("cluster"),
     help: ArgumentHelp(
       "Share names, rooms, streams, and used and revoked links with the other hubs that use this Redis or Valkey server: redis://[user@]host[:port][/database], "
-        + "or rediss:// for TLS. Give the password with --cluster-password-file, as other users of this machine can read "
+        + "or rediss:// for TLS; or redis+sentinel://host[:port],…/name for the sentinels that know it. Give the password with --cluster-password-file, as other users of this machine can read "
         + "it here. (default: this hub stands alone)", valueName: "url"),
     transform: { text in
       do throws(RedisAddress.Problem) { return try RedisAddress(parsing: text) } catch {
@@ -72,9 +72,9 @@ struct ClusterOptions: ParsableArguments {
     if let name { options.prefix = name }
     options.onNotice = { logger.warning("\($0)") }
     do throws(RedisFailure) { return try await ClusterPresence.start(options) } catch {
-      switch error {
+      switch error.cause {
       case .wrongPassword, .passwordNeeded, .notPermitted: throw CastFailure(.notPermitted, error.sentence(address))
-      case .notRedis, .tooOld: throw CastFailure(.protocolError, error.sentence(address))
+      case .notRedis, .notSentinel, .tooOld: throw CastFailure(.protocolError, error.sentence(address))
       default: throw CastFailure(.unavailable, error.sentence(address))
       }
     }
