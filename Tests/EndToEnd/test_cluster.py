@@ -380,6 +380,11 @@ def test_a_hub_that_cannot_use_redis_says_what_to_do(cast, redis):
     fails(redis.url.replace("redis:", "rediss:"), 69, "does not answer", "write redis://")
     other = cast("serve", "--listen", "127.0.0.1:0")
     fails(f"redis://{other.url().split('/')[2]}", 76, "does not speak the protocol of Redis")
+    # Hubs of another version are running.
+    redis.cli("set", "{rtcast}:format", "999")
+    now = redis.cli("time").split()[0]
+    redis.cli("zadd", "{rtcast}:hubs", str((int(now) + 60) * 1000), "other")
+    fails(redis.url, 69, "use the format 999", "this hub uses the format 2", "--cluster-name")
     redis.cli("config", "set", "requirepass", "between-us")
     fails(redis.url, 77, "requires a password", "--cluster-password-file")
     fails(redis.url.replace("//", "//:wrong@"), 77, "rejects the user name or password", "--cluster-password-file")

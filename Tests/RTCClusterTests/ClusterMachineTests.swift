@@ -98,6 +98,20 @@ import Testing
     }
   }
 
+  @Test func `a hub that meets another format gives the connection up and says so`() {
+    var machine = Machine(hub: "me", prefix: "{t}", roomMembers: 4)
+    guard case .run(let id, .beat, _)? = machine.handle(.connected, now: .zero).first else {
+      Issue.record("no script runs")
+      return
+    }
+    let actions = machine.handle(.reply(id, .list([text("format"), text("9")])), now: .zero)
+    guard case .disconnect(.otherFormat("9"))? = actions.first else {
+      Issue.record("the hub stays: \(actions)")
+      return
+    }
+    #expect(!machine.isOnline)
+  }
+
   @Test func `wrong credentials at other hubs are reported, and not this hub's own`() throws {
     var machine = online()
     guard case .publish(_, let channel, let text)? = machine.handle(.wrongTry("192.0.2.1"), now: .zero).first else {

@@ -98,6 +98,24 @@ import Testing
     #expect(try run(.claim, "b", "bob", "hash", "1", "hub").first == "granted")
   }
 
+  @Test func `a hub does not join hubs of another format, and takes over what they have left`() throws {
+    let own = "\(ClusterScript.format)"
+    #expect(try redis.call("GET", "{t}:format").string == own)
+    for (found, reported) in [("1", nil), ("999", "999")] as [(String, String?)] {
+      // Data of the first format has no number.
+      try redis.call("DEL", "{t}:format")
+      if let reported { try redis.call("SET", "{t}:format", reported) }
+      for script in ClusterScript.allCases {
+        #expect(try run(script, "new", "", "", "", "", "", "") == ["format", found], "\(script)")
+      }
+    }
+    try setClock(1_000_000_000 + 10_000 + ClusterScript.lease)
+    #expect(try run(.beat, "new").first == "format", "the hubs may be running")
+    try setClock(1_000_000_000 + 10_001 + ClusterScript.lease)
+    #expect(try run(.beat, "new").count == 3)
+    #expect(try run(.beat, "a").count == 3 && redis.call("GET", "{t}:format").string == own)
+  }
+
   @Test func `the uses of a link are kept until it has ended everywhere`() throws {
     try run(.use, "a", "link", "1", "4000000000", "ada", "a.1")
     #expect(try redis.call("EXPIRETIME", "{t}:used:link").integer == 4_000_086_400)

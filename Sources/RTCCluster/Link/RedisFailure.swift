@@ -29,6 +29,10 @@ package enum RedisFailure: Error, Hashable, Sendable {
   case notSentinel
   /// The sentinels know no primary of that name.
   case unknownPrimary(String)
+  /// The hubs that use the server keep what they share in this format.
+  case otherFormat(String)
+  /// The node of a Redis Cluster gives the keys to another node at this moment.
+  case moving
   /// The server has just started.
   case loading
   case refused(String)
@@ -42,6 +46,8 @@ package enum RedisFailure: Error, Hashable, Sendable {
     case "NOPERM": self = .notPermitted(Self.oneLine(text))
     case "NOPROTO": self = .tooOld
     case "LOADING", "BUSY": self = .loading
+    // A script must not run at the other node before all keys are there.
+    case "ASK", "TRYAGAIN": self = .moving
     case "MOVED": self = .otherNode(String(text.split(separator: " ").last ?? ""))
     default:
       if text.contains("READONLY") {
@@ -62,6 +68,7 @@ package enum RedisFailure: Error, Hashable, Sendable {
     switch fault {
     case .silent: self = .timeout
     case .refused(let text): self.init(reply: text)
+    case .otherFormat(let format): self = .otherFormat(Self.oneLine(format))
     case .unreadable: self = .notRedis
     }
   }
@@ -122,12 +129,17 @@ package enum RedisFailure: Error, Hashable, Sendable {
     case .readOnly: "\(place) is a read-only replica. Name the primary in --cluster."
     case .tooOld: "\(place) is older than version 6. Hubs need Redis 6.2 or later, or Valkey."
     case .otherNode(let node):
-      "\(place) is a node of a Redis Cluster that does not hold the keys of the hubs. Name \(node) in --cluster."
+      "\(place) is a node of a Redis Cluster that does not hold the keys of the hubs, nor do the nodes that it names (\(node)). See 'redis-cli --cluster check'."
     case .notSentinel:
       "The program at \(address.place) is not a sentinel. Write redis:// in --cluster for the address of Redis itself."
     case .unknownPrimary(let name):
       "\(place) knows no primary named \(Self.oneLine(name)). Write the name of 'sentinel monitor' in --cluster."
     case .sentinel(_, let failure), .primary(_, let failure): failure.sentence(address, of: server)
+    case .otherFormat(let format):
+      "The other hubs at \(place) use the format \(format) of the cluster, and this hub uses the format "
+        + "\(ClusterScript.format). Hubs of one cluster need versions of rtcast with one format: stop all hubs and start "
+        + "them with the same version, or give this hub another --cluster-name."
+    case .moving: "\(place) is moving the keys of the hubs to another node. The hub tries again by itself."
     case .loading: "\(place) has just started and is loading its data. The hub tries again by itself."
     case .refused(let text): "\(place) answers with an error: \(text). See the log of Redis."
     }

@@ -73,7 +73,10 @@ extension ClusterMachine {
 
   mutating func take(_ value: RESPValue, to id: UInt64, _ now: Timestamp) {
     guard let (ask, sent) = asks.removeValue(forKey: id) else { return }
-    if case .error(let text) = value { return refuse(ask, text, now) }
+    if case .error(let text) = value { return refuse(ask, .refused(text), now) }
+    if let parts = value.elements, parts.count == 2, parts[0].string == "format", let format = parts[1].string {
+      return refuse(ask, .otherFormat(format), now)
+    }
     switch ask {
     case .beat: takeBeat(value, sent, now)
     case .state: takeState(value, now)
@@ -117,11 +120,11 @@ extension ClusterMachine {
     }
   }
 
-  /// An error means that Redis cannot be written, or is another program.
-  private mutating func refuse(_ ask: Ask, _ text: String, _ now: Timestamp) {
+  /// Redis cannot be written, is another program, or serves hubs that this one does not understand.
+  private mutating func refuse(_ ask: Ask, _ fault: ClusterFault, _ now: Timestamp) {
     asks[lastAsk + 1] = (ask, now)
     lastAsk += 1
-    drop(.refused(text), now)
+    drop(fault, now)
   }
 
   private mutating func takeBeat(_ value: RESPValue, _ sent: Timestamp, _ now: Timestamp) {

@@ -366,6 +366,8 @@ package enum ClusterFault: Error, Hashable, Sendable {
   case silent
   /// Redis has answered with an error.
   case refused(String)
+  /// The other hubs keep what they share in this format.
+  case otherFormat(String)
   /// A reply that no script gives.
   case unreadable
 }

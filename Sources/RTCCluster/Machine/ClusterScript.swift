@@ -1,9 +1,12 @@
 /// The scripts by which hubs change what they share. Redis runs each as a whole: nothing happens between its lines.
 ///
-/// All keys begin with one prefix in braces, so that they are in one slot of a Redis Cluster:
+/// All keys begin with one prefix in braces, so that they are in one slot of a Redis Cluster. The prefix itself, which the
+/// scripts name as their key, does not exist: so a node that moves the slot to another one runs no script with half of the
+/// keys, but answers with `ASK`.
 ///
 /// | key | value |
 /// |---|---|
+/// | `format` | the number of the format of this data (`ClusterScript.format`) |
 /// | `epoch`, `born` | the number of this data and when it began: data that has been lost begins anew with another number |
 /// | `primary` | the place of this server, if sentinels have named it |
 /// | `seq` | the number of the last change, which each message of the channel `changes` carries |
@@ -70,6 +73,10 @@ package enum ClusterScript: String, CaseIterable, Sendable {
   /// Arguments: hub. The hub ends, and its peers will come back elsewhere.
   case leave
 
+  /// The number of the format in which hubs keep what they share. It changes if a hub of an older version cannot read the
+  /// data or the messages. Data without a number has the format 1.
+  package static let format = 2
+
   /// How long after its last heartbeat a hub counts as running, in milliseconds.
   package static let lease = 3_000
   /// How long the peers of a failed hub keep their places in lists and rooms.
@@ -96,6 +103,12 @@ package enum ClusterScript: String, CaseIterable, Sendable {
   private static let library = """
     local p, me, now = KEYS[1], ARGV[1], clock()
     local function key(name) return p .. ':' .. name end
+    -- Hubs that write another format are running. Otherwise their data may be taken over.
+    local format = redis.call('GET', key('format')) or redis.call('EXISTS', key('epoch')) == 1 and '1'
+    if format and format ~= '\(format)' and redis.call('ZCOUNT', key('hubs'), now - lease, '+inf') > 0 then
+      return {'format', format}
+    end
+    if format ~= '\(format)' then redis.call('SET', key('format'), '\(format)') end
     local function tell(kind, change)
       change.k = kind
       change.q = redis.call('INCR', key('seq'))
