@@ -15,6 +15,14 @@ import Testing
     #expect(try RedisAddress(parsing: "redis://u@h").password == nil)
   }
 
+  @Test func `nodes of a Redis Cluster are named in several ways`() {
+    let asked = RedisAddress.Place(HostName("redis.example"), port: 6_379)
+    func place(_ text: String) -> String? { RedisAddress.Place(node: text, asking: asked)?.description }
+    #expect(place("10.0.0.1:7000") == "10.0.0.1:7000" && place("node.example:7000") == "node.example:7000")
+    #expect(place("::1:7000") == "[::1]:7000" && place(":7000") == "redis.example:7000")
+    for text in ["", "h", "h:", "h:0", "h:65536", "h x:1"] { #expect(place(text) == nil, "\(text)") }
+  }
+
   @Test func `an address of sentinels has several hosts and the name of the primary`() throws {
     let address = try RedisAddress(parsing: "rediss+sentinel://hubs:word@s1,[::1]:26000,s3:/my%20master/2")
     #expect(address.isSecure && address.user == "hubs" && address.password == "word" && address.database == 2)

@@ -15,6 +15,10 @@ final class ClusterLink: RedisConnection.Owner {
   /// Finds the primary; nil: Redis has a fixed address.
   private var search: SentinelSearch?
   private var query: SentinelConnection?
+  /// The node of a Redis Cluster that has the keys, as another node has named it.
+  private var node: RedisAddress.Place?
+  /// How often one node has named another since the last usable connection.
+  private var redirections = 0
   /// The server to which the link connects, or was connected last.
   private var server: RedisAddress
   private let timer: DeadlineTimer
@@ -40,6 +44,7 @@ final class ClusterLink: RedisConnection.Owner {
 
   /// The pauses between two attempts double up to the longest.
   static let firstPause: Int64 = 100, longestPause: Int64 = 1_000
+  static let mostRedirections = 5
 
   init(
     _ address: RedisAddress, _ machine: ClusterMachine, prefix: String, eventLoop: any EventLoop,
@@ -132,7 +137,11 @@ final class ClusterLink: RedisConnection.Owner {
   private func connect() {
     guard !hasStopped else { return }
     attempts += 1
-    guard let step = search?.begin() else { return open(address) }
+    guard let step = search?.begin() else {
+      // The node may have failed, and another one of the cluster may have its keys now.
+      let isNodeDue = attempts % 2 == 1
+      return open(node.flatMap { isNodeDue ? address.at($0) : nil } ?? address)
+    }
     take(step)
   }
 
@@ -164,14 +173,26 @@ final class ClusterLink: RedisConnection.Owner {
   }
 
   private func connected() {
-    attempts = 0
+    (attempts, redirections) = (0, 0)
     if isReportedLost { onNotice(.connected(server)) }
     isReportedLost = false
     whenDecided?(nil)
     whenDecided = nil
   }
 
+  /// Follows a node that names another one; false: that one has not the keys either.
+  private func follow(_ failure: RedisFailure) -> Bool {
+    guard !hasStopped, redirections < Self.mostRedirections, case .otherNode(let text) = failure,
+      let place = RedisAddress.Place(node: text, asking: server.place)
+    else { return false }
+    redirections += 1
+    node = place
+    open(address.at(place))
+    return true
+  }
+
   private func lost(_ failure: RedisFailure) {
+    if follow(failure) { return }
     if let decide = whenDecided {
       whenDecided = nil
       return decide(search == nil ? failure : failure.found(at: server.place))

@@ -10,6 +10,21 @@ package struct RedisAddress: Sendable, Hashable, CustomStringConvertible {
     package var description: String { "\(host.inURL):\(port)" }
 
     package init(_ host: HostName, port: UInt16) { (self.host, self.port) = (host, port) }
+
+    /// The place of a node as another node of a Redis Cluster writes it: IPv6 addresses without brackets, and no host if it
+    /// is the host of the node that was asked. Nil if it is none.
+    package init?(node text: String, asking asked: Place) {
+      guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0 else {
+        return nil
+      }
+      let host = text[..<colon]
+      if host.isEmpty {
+        self.init(asked.host, port: port)
+      } else {
+        guard let (name, _) = HostName.split(authority: host.contains(":") ? "[\(host)]" : host) else { return nil }
+        self.init(name, port: port)
+      }
+    }
   }
 
   /// The sentinels that know the address of a primary.

@@ -125,16 +125,19 @@ final class RedisConnection: RedisReceiver {
       guard let digest = value.string, digest.utf8.count == 40 else { return end(.notRedis) }
       digests[script] = digest
     case (.hello, _):
-      // Names and values in turn.
-      let parts = value.elements ?? []
-      if let role = parts.firstIndex(where: { $0.string == "role" }),
-        parts.dropFirst(role + 1).first?.string != "master"
-      {
+      // A replica in a Redis Cluster names the node that has the keys.
+      if member("mode", of: value) != "cluster", let role = member("role", of: value), role != "master" {
         end(.readOnly)
       }
     case (.step, _): break
     case (.subscribe, _): end(.notRedis)
     }
+  }
+
+  /// A member of a map, whose names and values come in turn.
+  private func member(_ name: String, of map: RESPValue) -> String? {
+    let parts = map.elements ?? []
+    return parts.firstIndex { $0.string == name }.flatMap { parts.dropFirst($0 + 1).first?.string }
   }
 
   private func takePush(_ parts: [RESPValue]) {
