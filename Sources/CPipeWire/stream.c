@@ -17,6 +17,8 @@ struct cpipewire_stream {
   struct pw_core *core;
   struct pw_stream *stream;
   struct spa_hook core_hook, stream_hook;
+  // The format is that of linear DMA-BUFs.
+  bool is_device;
 };
 
 static const enum spa_meta_type metas[] = {
@@ -33,30 +35,75 @@ enum { meta_count = sizeof metas / sizeof *metas };
 
 // MARK: What is offered
 
-static const struct spa_pod *offered_format(struct spa_pod_builder *builder, uint32_t rate) {
+enum { most_formats = 4 };
+
+// The modifier of rows that lie one after another, in drm_fourcc.h.
+static const int64_t linear_modifier = 0;
+
+// Pictures in linear DMA-BUFs or in other memory, of the wanted size or of any.
+static const struct spa_pod *offered_format(
+    struct spa_pod_builder *builder, const struct cpipewire_wish *wish, bool has_size, bool is_device) {
+  struct spa_rectangle wanted = SPA_RECTANGLE(wish->width, wish->height);
   struct spa_rectangle usual = SPA_RECTANGLE(1920, 1080), least = SPA_RECTANGLE(1, 1), most = SPA_RECTANGLE(32768, 32768);
-  struct spa_fraction any = SPA_FRACTION(0, 1), highest = SPA_FRACTION(rate, 1), slowest = SPA_FRACTION(1, 1);
-  return spa_pod_builder_add_object(
-      builder, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video),
-      SPA_FORMAT_mediaSubtype, SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw), SPA_FORMAT_VIDEO_format,
+  struct spa_fraction any = SPA_FRACTION(0, 1), highest = SPA_FRACTION(wish->rate, 1), slowest = SPA_FRACTION(1, 1);
+  struct spa_pod_frame frame;
+  spa_pod_builder_push_object(builder, &frame, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat);
+  spa_pod_builder_add(
+      builder, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video), SPA_FORMAT_mediaSubtype,
+      SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw), SPA_FORMAT_VIDEO_format,
       SPA_POD_CHOICE_ENUM_Id(
           5, SPA_VIDEO_FORMAT_BGRx, SPA_VIDEO_FORMAT_BGRx, SPA_VIDEO_FORMAT_BGRA, SPA_VIDEO_FORMAT_RGBx,
           SPA_VIDEO_FORMAT_RGBA),
-      SPA_FORMAT_VIDEO_size, SPA_POD_CHOICE_RANGE_Rectangle(&usual, &least, &most), SPA_FORMAT_VIDEO_framerate,
-      SPA_POD_Fraction(&any), SPA_FORMAT_VIDEO_maxFramerate, SPA_POD_CHOICE_RANGE_Fraction(&highest, &slowest, &highest));
+      0);
+  if (is_device) {
+    // Without it, a desktop would choose an order of pixels that only graphics drivers can read.
+    spa_pod_builder_prop(builder, SPA_FORMAT_VIDEO_modifier, SPA_POD_PROP_FLAG_MANDATORY);
+    spa_pod_builder_long(builder, linear_modifier);
+  }
+  if (has_size) {
+    spa_pod_builder_add(builder, SPA_FORMAT_VIDEO_size, SPA_POD_Rectangle(&wanted), 0);
+  } else {
+    spa_pod_builder_add(builder, SPA_FORMAT_VIDEO_size, SPA_POD_CHOICE_RANGE_Rectangle(&usual, &least, &most), 0);
+  }
+  spa_pod_builder_add(
+      builder, SPA_FORMAT_VIDEO_framerate, SPA_POD_Fraction(&any), SPA_FORMAT_VIDEO_maxFramerate,
+      SPA_POD_CHOICE_RANGE_Fraction(&highest, &slowest, &highest), 0);
+  return spa_pod_builder_pop(builder, &frame);
+}
+
+// The forms in the order of preference: the desktop takes the first that it has. DMA-BUFs come last, because the processor reads
+// those of many graphics cards slowly.
+static int offered_formats(
+    struct spa_pod_builder *builder, const struct cpipewire_wish *wish, const struct spa_pod *formats[most_formats]) {
+  int count = 0;
+  for (int is_device = 0; is_device < 2; is_device++) {
+    if (wish->width) formats[count++] = offered_format(builder, wish, true, is_device);
+    formats[count++] = offered_format(builder, wish, false, is_device);
+  }
+  return count;
+}
+
+static const struct spa_pod *answered_buffers(struct spa_pod_builder *builder, uint32_t width, uint32_t height) {
+  int32_t size = (int32_t)SPA_MIN((uint64_t)width * height * 4, (uint64_t)INT32_MAX);
+  return spa_pod_builder_add_object(
+      builder, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers, SPA_POD_CHOICE_RANGE_Int(6, 2, 16),
+      SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1), SPA_PARAM_BUFFERS_size, SPA_POD_CHOICE_RANGE_Int(size, 4, INT32_MAX),
+      SPA_PARAM_BUFFERS_stride, SPA_POD_CHOICE_RANGE_Int((int32_t)width * 4, (int32_t)width * 4, INT32_MAX),
+      SPA_PARAM_BUFFERS_dataType, SPA_POD_CHOICE_FLAGS_Int(1 << SPA_DATA_MemFd | 1 << SPA_DATA_MemPtr));
+}
+
+// The driver of a graphics card chooses size and stride.
+static const struct spa_pod *answered_device_buffers(struct spa_pod_builder *builder) {
+  return spa_pod_builder_add_object(
+      builder, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers, SPA_POD_CHOICE_RANGE_Int(6, 2, 16),
+      SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1), SPA_PARAM_BUFFERS_dataType, SPA_POD_CHOICE_FLAGS_Int(1 << SPA_DATA_DmaBuf));
 }
 
 static void answer_format(struct cpipewire_stream *self, uint32_t width, uint32_t height) {
   uint8_t bytes[4096];
   struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(bytes, sizeof bytes);
   const struct spa_pod *params[1 + meta_count];
-  int32_t size = (int32_t)SPA_MIN((uint64_t)width * height * 4, (uint64_t)INT32_MAX);
-  params[0] = spa_pod_builder_add_object(
-      &builder, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers,
-      SPA_POD_CHOICE_RANGE_Int(6, 2, 16), SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1), SPA_PARAM_BUFFERS_size,
-      SPA_POD_CHOICE_RANGE_Int(size, 4, INT32_MAX), SPA_PARAM_BUFFERS_stride,
-      SPA_POD_CHOICE_RANGE_Int((int32_t)width * 4, (int32_t)width * 4, INT32_MAX), SPA_PARAM_BUFFERS_dataType,
-      SPA_POD_CHOICE_FLAGS_Int(1 << SPA_DATA_MemFd));
+  params[0] = self->is_device ? answered_device_buffers(&builder) : answered_buffers(&builder, width, height);
   for (int index = 0; index < meta_count; index++)
     params[1 + index] = spa_pod_builder_add_object(
         &builder, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta, SPA_PARAM_META_type, SPA_POD_Id(metas[index]),
@@ -107,6 +154,9 @@ static void param_changed(void *data, uint32_t id, const struct spa_pod *param) 
   }
   if (!info.size.width || !info.size.height || info.size.width > 32768 || info.size.height > 32768)
     return end(self, "it has a size that was not offered");
+  // An order of pixels that was not offered shows in the modifier; one that is not decided yet reads as 0.
+  if (info.modifier != (uint64_t)linear_modifier) return end(self, "it has a format that was not offered");
+  self->is_device = info.flags & SPA_VIDEO_FLAG_MODIFIER;
   self->listener->format(self->listener->owner, info.size.width, info.size.height, order);
   answer_format(self, info.size.width, info.size.height);
 }
@@ -114,9 +164,27 @@ static void param_changed(void *data, uint32_t id, const struct spa_pod *param) 
 static void add_buffer(void *data, struct pw_buffer *buffer) {
   struct cpipewire_stream *self = data;
   const struct spa_buffer *inner = buffer->buffer;
-  if (inner->n_datas < 1 || inner->datas[0].type != SPA_DATA_MemFd || inner->datas[0].fd < 0) return;
-  const struct spa_data *memory = &inner->datas[0];
-  self->listener->added(self->listener->owner, buffer, (int)memory->fd, memory->mapoffset, memory->maxsize);
+  if (inner->n_datas < 1) return;
+  const struct spa_data *block = &inner->datas[0];
+  struct cpipewire_memory memory = {
+      .place = cpipewire_file, .descriptor = (int)block->fd, .offset = block->mapoffset, .size = block->maxsize};
+  switch (block->type) {
+    case SPA_DATA_MemFd:
+      if (block->fd < 0) return;
+      break;
+    case SPA_DATA_DmaBuf:
+      // Without a modifier, the order of pixels is not known.
+      if (block->fd < 0 || !self->is_device) return;
+      memory.place = cpipewire_device;
+      break;
+    case SPA_DATA_MemPtr:
+      if (!block->data) return;
+      memory = (struct cpipewire_memory){
+          .place = cpipewire_mapped, .descriptor = -1, .address = block->data, .size = block->maxsize};
+      break;
+    default: return;
+  }
+  self->listener->added(self->listener->owner, buffer, &memory);
 }
 
 static void remove_buffer(void *data, struct pw_buffer *buffer) {
@@ -137,7 +205,7 @@ static const struct pw_stream_events stream_events = {
 // MARK: The stream
 
 struct cpipewire_stream *cpipewire_open(
-    int descriptor, uint32_t node, uint32_t rate, const struct cpipewire_listener *listener) {
+    int descriptor, uint32_t node, const struct cpipewire_wish *wish, const struct cpipewire_listener *listener) {
   struct cpipewire_stream *self = cpipewire_missing() ? NULL : calloc(1, sizeof *self);
   if (!self) {
     if (descriptor >= 0) close(descriptor);
@@ -163,11 +231,13 @@ struct cpipewire_stream *cpipewire_open(
   self->stream = cpipewire_library.stream_new(self->core, "rtcast", properties);
   if (!self->stream) goto failed;
   cpipewire_library.stream_add_listener(self->stream, &self->stream_hook, &stream_events, self);
-  uint8_t bytes[1024];
+  uint8_t bytes[4096];
   struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(bytes, sizeof bytes);
-  const struct spa_pod *format = offered_format(&builder, rate);
+  const struct spa_pod *formats[most_formats];
+  int count = offered_formats(&builder, wish, formats);
   result = cpipewire_library.stream_connect(
-      self->stream, PW_DIRECTION_INPUT, node, PW_STREAM_FLAG_AUTOCONNECT | PW_STREAM_FLAG_DONT_RECONNECT, &format, 1);
+      self->stream, PW_DIRECTION_INPUT, node, PW_STREAM_FLAG_AUTOCONNECT | PW_STREAM_FLAG_DONT_RECONNECT, formats,
+      (uint32_t)count);
   if (result >= 0) {
     spa_loop_control_enter(self->loop->control);
     // Nothing is heard before: the owner is not ready.

@@ -247,11 +247,12 @@ int csystemdbus_record(
   sd.match_signal(
       self->bus, &self->closed, mutter, session, "org.gnome.Mutter.ScreenCast.Session", "Closed", on_closed, self);
   message = method(
-      self, mutter, session, "org.gnome.Mutter.ScreenCast.Session", connector ? "RecordMonitor" : "RecordArea");
+      self, mutter, session, "org.gnome.Mutter.ScreenCast.Session",
+      connector ? "RecordMonitor" : area ? "RecordArea" : "RecordVirtual");
   if (!message) return -EINVAL;
   if (connector) {
     sd.message_append(message, "s", connector);
-  } else {
+  } else if (area) {
     sd.message_append(message, "iiii", area[0], area[1], area[2], area[3]);
   }
   sd.message_append(message, "a{sv}", 1, "cursor-mode", "u", (uint32_t)cursor);

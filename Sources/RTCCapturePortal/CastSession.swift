@@ -22,8 +22,9 @@ struct CastSession {
     case open
   }
 
-  /// Screens, windows and virtual screens, as the portal counts them.
+  /// Sources as the portal counts them: monitors and windows; monitors that are made for the cast.
   private static let allSources: UInt32 = 1 | 2
+  private static let virtualSource: UInt32 = 4
 
   private let bus: DesktopBus
   private let options: PortalCaptureOptions
@@ -44,6 +45,11 @@ struct CastSession {
             + "Leave --monitor out.")
       }
       guard let version = bus.portalVersion, version > 0 else { throw .unavailable(Self.noPortal) }
+      if options.target.virtualSize != nil, bus.portalSources & Self.virtualSource == 0 {
+        throw .unavailable(
+          "The portal of this desktop makes no virtual monitors. The portals of GNOME and KDE Plasma do. Leave --virtual out, "
+            + "or use --wayland-backend mutter in a GNOME session.")
+      }
       try bus.createPortalSession()
     }
   }
@@ -58,6 +64,7 @@ struct CastSession {
     guard bus.has("org.gnome.Mutter.ScreenCast") else {
       throw .unavailable("There is no GNOME session on this D-Bus whose screen Mutter could record.")
     }
+    if options.target.virtualSize != nil { return try bus.recordVirtual(cursor: cursor) }
     let monitors = try bus.monitors()
     guard !monitors.isEmpty else {
       throw .noSuchSource("GNOME has no monitor that is on. Connect one, or switch one on.")
@@ -82,6 +89,7 @@ struct CastSession {
             + "\(whole.width)x\(whole.height)+\(whole.x)+\(whole.y).")
       }
       try bus.record(monitor: nil, area: rect, cursor: cursor)
+    case .virtual: break
     }
   }
 
@@ -108,7 +116,10 @@ struct CastSession {
     case .creating:
       guard let session = answer.session else { throw .unavailable("The desktop portal named no session.") }
       state = .selecting(session: session)
-      try bus.selectSources(session, types: Self.allSources, cursor: cursor, token: options.tokens?.load())
+      let isVirtual = options.target.virtualSize != nil
+      try bus.selectSources(
+        session, types: isVirtual ? Self.virtualSource : Self.allSources, cursor: cursor,
+        token: isVirtual ? nil : options.tokens?.load())
       // Some backends ask now, others when the session starts.
       return .waitForUser
     case .selecting(let session):
@@ -117,7 +128,8 @@ struct CastSession {
       return .waitForUser
     case .starting(let session):
       guard answer.node != 0 else { throw .unavailable("The desktop portal shares nothing: it named no stream.") }
-      if let token = answer.token { options.tokens?.store(token) }
+      // The stored token restores the choice of a monitor.
+      if let token = answer.token, options.target.virtualSize == nil { options.tokens?.store(token) }
       state = .open
       return .open(node: answer.node, descriptor: try bus.portalRemote(session))
     case .recording, .open: return .wait

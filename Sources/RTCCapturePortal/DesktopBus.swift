@@ -121,6 +121,13 @@ final class DesktopBus {
     }
   }
 
+  /// Starts a recording of a monitor that Mutter makes for it. The format of the stream decides its size.
+  func recordVirtual(cursor: csystemdbus_cursor) throws(CaptureError) {
+    guard csystemdbus_record(raw, nil, nil, cursor) == 0 else {
+      throw .unavailable("GNOME’s Mutter makes no virtual monitor: \(failure)")
+    }
+  }
+
   // MARK: The portal
 
   /// The version of the portal's ScreenCast; nil if there is none.
@@ -128,6 +135,9 @@ final class DesktopBus {
     let version = csystemdbus_portal_number(raw, "version")
     return version > 0 ? Int(version) : nil
   }
+
+  /// The sources of the portal: bits 1 for monitors, 2 for windows, 4 for virtual monitors.
+  var portalSources: UInt32 { csystemdbus_portal_number(raw, "AvailableSourceTypes") }
 
   func createPortalSession() throws(CaptureError) { try check(csystemdbus_portal_create(raw)) }
 
@@ -137,7 +147,7 @@ final class DesktopBus {
   ) throws(CaptureError) {
     // A backend may have fewer modes and kinds.
     let modes = csystemdbus_portal_number(raw, "AvailableCursorModes")
-    let kinds = csystemdbus_portal_number(raw, "AvailableSourceTypes")
+    let kinds = portalSources
     var mode = cursor
     if modes != 0, modes & (1 << cursor.rawValue) == 0 {
       mode =

@@ -3,7 +3,6 @@ import Glibc
 import RTCCapture
 import RTCMedia
 import RTCPrimitives
-import Synchronization
 
 /// A stream of pictures from PipeWire, used by one thread.
 final class PipeWireStream {
@@ -29,7 +28,8 @@ final class PipeWireStream {
   /// - Parameters:
   ///   - descriptor: a connection to PipeWire, which is closed in the end; nil: that of the session.
   ///   - rate: pictures a second, at most.
-  init(descriptor: Int32?, node: UInt32, rate: Double) throws(CaptureError) {
+  ///   - size: of a monitor that is made for this stream; nil: the pictures have a size of their own.
+  init(descriptor: Int32?, node: UInt32, rate: Double, size: PixelSize?) throws(CaptureError) {
     listener = Listener(
       cpipewire_listener(
         owner: nil,
@@ -46,18 +46,19 @@ final class PipeWireStream {
           let size = PixelSize(width: Int(width), height: Int(height))
           Listener.owner(owner).events.append(.format(size, order == Int32(cpipewire_rgbx) ? .rgba : .bgra))
         },
-        added: { owner, buffer, descriptor, offset, size in
-          guard let buffer else { return }
-          Listener.owner(owner).buffers[buffer] = StreamBuffer(
-            buffer, descriptor: descriptor, offset: Int(offset), count: Int(size))
+        added: { owner, buffer, memory in
+          guard let buffer, let memory else { return }
+          Listener.owner(owner).buffers[buffer] = StreamBuffer(buffer, memory.pointee)
         },
         removed: { owner, buffer in
           guard let buffer else { return }
           Listener.owner(owner).buffers.removeValue(forKey: buffer)?.isRemoved = true
         },
         ready: { owner in Listener.owner(owner).events.append(.ready) }))
-    let wanted = UInt32(min(1000, max(1, rate.rounded(.up))))
-    guard let raw = cpipewire_open(descriptor ?? -1, node, wanted, listener.callbacks) else {
+    var wish = cpipewire_wish()
+    wish.rate = UInt32(min(1000, max(1, rate.rounded(.up))))
+    if let size { (wish.width, wish.height) = (UInt32(clamping: size.width), UInt32(clamping: size.height)) }
+    guard let raw = cpipewire_open(descriptor ?? -1, node, &wish, listener.callbacks) else {
       let reason = cpipewire_missing().map { String(cString: $0) } ?? String(cString: strerror(errno))
       imagePixels.deallocate()
       throw .unavailable(
@@ -92,11 +93,15 @@ final class PipeWireStream {
     return events
   }
 
+  /// Whether a filled buffer lay in memory that cannot be read.
+  private(set) var hasUnreadable = false
+
   /// The next filled buffer; nil when there is none. A buffer in memory that cannot be read is given back at once.
   func take() -> (buffer: StreamBuffer, content: cpipewire_picture)? {
     var content = cpipewire_picture()
     while let taken = cpipewire_take(raw, &content) {
       if let buffer = buffers[taken] { return (buffer, content) }
+      hasUnreadable = true
       cpipewire_give(raw, taken)
     }
     return nil
@@ -117,73 +122,5 @@ final class PipeWireStream {
     let (hotX, hotY) = (Int(image.hot_x), Int(image.hot_y))
     return CursorImage(
       size: size, hotX: min(max(hotX, 0), size.width), hotY: min(max(hotY, 0), size.height), pixels: pixels)
-  }
-}
-
-/// A buffer of the stream, in memory that is shared with the program that fills it.
-final class StreamBuffer {
-  let raw: UnsafeMutableRawPointer
-  private let memory: Mapping
-  /// PipeWire has taken it back; its memory stays while it is leased.
-  var isRemoved = false
-
-  /// The mapped memory, which its owner and the leases keep.
-  private final class Mapping: Sendable {
-    let address: UInt
-    let count: Int
-    /// Where the buffer begins in it.
-    let offset: Int
-    let leases = Atomic(0)
-
-    init(address: UInt, count: Int, offset: Int) { (self.address, self.count, self.offset) = (address, count, offset) }
-
-    deinit { munmap(UnsafeMutableRawPointer(bitPattern: address), count) }
-  }
-
-  /// Nil if the memory is shorter than it is said to be, or cannot be mapped.
-  init?(_ raw: UnsafeMutableRawPointer, descriptor: Int32, offset: Int, count: Int) {
-    var status = stat()
-    guard count > 0, fstat(descriptor, &status) == 0, Int(status.st_size) >= offset + count else { return nil }
-    let pageStart = offset / 4096 * 4096
-    let length = offset - pageStart + count
-    guard let address = mmap(nil, length, PROT_READ, MAP_SHARED, descriptor, pageStart), Int(bitPattern: address) != -1
-    else { return nil }
-    self.raw = raw
-    memory = Mapping(address: UInt(bitPattern: address), count: length, offset: offset - pageStart)
-  }
-
-  /// The number of bytes.
-  private var byteCount: Int { memory.count - memory.offset }
-
-  /// Whether there is a reader.
-  var isLeased: Bool { memory.leases.load(ordering: .acquiring) > 0 }
-
-  /// The place of a picture in the buffer; nil if the numbers do not fit the buffer.
-  func picture(
-    size: PixelSize, format: PixelFormat, content: cpipewire_picture, orientation: PixelOrientation
-  ) -> PackedPicture? {
-    let (offset, stride) = (Int(content.offset), Int(content.stride))
-    guard stride >= size.width * 4, stride % 4 == 0, offset % 4 == 0, offset < byteCount else { return nil }
-    let (rows, isOverflow) = stride.multipliedReportingOverflow(by: size.height - 1)
-    guard !isOverflow, rows <= byteCount - offset, size.width * 4 <= byteCount - offset - rows else { return nil }
-    let base = UnsafeRawPointer(bitPattern: memory.address)! + memory.offset + offset
-    return PackedPicture(base: base, stride: stride, size: size, format: format, orientation: orientation)
-  }
-
-  /// A part of a picture of this buffer, unchanging until the lease ends: the program does not fill a buffer that it was not
-  /// given back.
-  func lease(
-    _ rect: PixelRect, of picture: PackedPicture, onRelease: @escaping @Sendable () -> Void
-  ) -> PixelBuffer? {
-    guard !rect.isEmpty, rect.intersection(PixelRect(picture.size)) == rect else { return nil }
-    memory.leases.wrappingAdd(1, ordering: .relaxed)
-    let start = picture.base + rect.y * picture.stride + rect.x * 4
-    return PixelBuffer(
-      format: picture.format, size: PixelSize(width: rect.width, height: rect.height),
-      planes: [(start, picture.stride)]
-    ) { [memory] in
-      memory.leases.wrappingSubtract(1, ordering: .releasing)
-      onRelease()
-    }
   }
 }

@@ -15,6 +15,8 @@ final class PortalCaptureLoop {
   private static let leastCursorRate = 30.0
   /// The pause before PipeWire is looked for again.
   private static let retryInterval = TimeDelta.seconds(1)
+  /// A stream whose format is not agreed on within this time is reported.
+  private static let formatInterval = TimeDelta.seconds(4)
   /// If the session ends within this time before PipeWire does, PipeWire is the reason.
   private static let closingInterval = TimeDelta.milliseconds(300)
 
@@ -22,6 +24,7 @@ final class PortalCaptureLoop {
   private let consumer: any VideoConsumer
   private let run: WorkerRun
   private let rate: Double
+  private let notice: (String) -> Void
   private let poller: Poller
 
   private var bus: DesktopBus
@@ -46,6 +49,8 @@ final class PortalCaptureLoop {
   private var wasDrawn = true
   private var reportedStall: String?
   private var retryAt: Timestamp?
+  /// The time at which a stream without a format is reported.
+  private var reportFormatAt: Timestamp?
   private var closedAt: Timestamp?
 
   private struct Newest {
@@ -66,7 +71,7 @@ final class PortalCaptureLoop {
   ) {
     let loop: PortalCaptureLoop
     do throws(CaptureError) {
-      loop = try PortalCaptureLoop(options, rate: rate, consumer, cursorSettings, run)
+      loop = try PortalCaptureLoop(options, rate: rate, consumer, cursorSettings, run, notice)
     } catch {
       run.noteEnded()
       return consumer.captureDidStart(.failure(error))
@@ -84,12 +89,12 @@ final class PortalCaptureLoop {
 
   private init(
     _ options: PortalCaptureOptions, rate: Double, _ consumer: any VideoConsumer, _ cursorSettings: CursorSettings,
-    _ run: WorkerRun
+    _ run: WorkerRun, _ notice: @escaping (String) -> Void
   ) throws(CaptureError) {
     guard rate > 0, rate <= 1000 else {
       throw .unsupportedFormat("A screen can be captured up to 1000 times a second, not \(rate) times.")
     }
-    (self.options, self.consumer, self.run, self.rate) = (options, consumer, run, rate)
+    (self.options, self.consumer, self.run, self.rate, self.notice) = (options, consumer, run, rate, notice)
     var settings = FrameClock.Settings(framesPerSecond: rate)
     // The desktop hands over whole pictures.
     (settings.settleQuiet, settings.settleLimit) = (.zero, .zero)
@@ -126,8 +131,13 @@ final class PortalCaptureLoop {
       }
       let now = MonotonicClock.now()
       giveBack()
+      lookForFormat(now)
       applyCursorSettings(now)
-      if let due = clock.nextGrab, due <= now, deliver(now) { continue }
+      do throws(DMABufferError) {
+        if let due = clock.nextGrab, due <= now, try deliver(now) { continue }
+      } catch {
+        return .lost(error.description)
+      }
       if hasStarted { announcement.announce(clock.nextGrab, to: consumer, now: now) }
       run.wait(until: nextDeadline(now))
     }
@@ -135,7 +145,7 @@ final class PortalCaptureLoop {
   }
 
   private func nextDeadline(_ now: Timestamp) -> Timestamp? {
-    var deadlines = [retryAt, closedAt.map { $0 + Self.closingInterval }]
+    var deadlines = [retryAt, reportFormatAt, closedAt.map { $0 + Self.closingInterval }]
     // A due frame waits for a lease to end, which wakes the thread.
     if let grab = clock.nextGrab, grab > now { deadlines.append(grab) }
     return deadlines.compactMap { $0 }.min()
@@ -173,11 +183,13 @@ final class PortalCaptureLoop {
 
   private func openStream(_ node: UInt32, _ descriptor: Int32?) throws(CaptureError) {
     let wanted = options.cursor ? max(rate, Self.leastCursorRate) : rate
-    let opened = try PipeWireStream(descriptor: descriptor, node: node, rate: wanted)
+    let opened = try PipeWireStream(
+      descriptor: descriptor, node: node, rate: wanted, size: options.target.virtualSize)
     do throws(SystemError) { try poller.add(opened.descriptor, token: Token.stream) } catch {
       throw CaptureError(error)
     }
     stream = opened
+    reportFormatAt = MonotonicClock.now() + Self.formatInterval
   }
 
   private func closeStream() {
@@ -185,7 +197,7 @@ final class PortalCaptureLoop {
     poller.remove(stream.descriptor)
     newest = nil
     leased.removeAll()
-    streamFormat = nil
+    (streamFormat, reportFormatAt) = (nil, nil)
     self.stream = nil
   }
 
@@ -216,17 +228,23 @@ final class PortalCaptureLoop {
 
   private func followStream() throws(End) {
     guard let stream else { return }
-    for event in stream.process() {
+    let events = stream.process()
+    if newest?.buffer.isReadable == false { newest = nil }
+    for event in events {
       switch event {
       case .isStreaming: break
-      case .format(let size, let format): streamFormat = (size, format)
-      case .ready: takeBuffers(stream)
+      case .format(let size, let format):
+        streamFormat = (size, format)
+        reportFormatAt = nil
+        if let wanted = options.target.virtualSize, size != wanted {
+          notice("The desktop made a virtual monitor of \(size), not of \(wanted).")
+        }
+      case .ready: try takeBuffers(stream)
       case .ended(let text):
         closeStream()
         guard hasStarted else {
-          throw .lost(
-            "PipeWire does not pass the pictures of the screen on\(text.isEmpty ? "" : ": \(text)"). Is wireplumber running?"
-          )
+          let reason = text.isEmpty ? "" : " (\(text))"
+          throw .lost("PipeWire does not connect the stream of the screen\(reason). \(Self.connectionAdvice)")
         }
         closedAt = nil
         retryAt = MonotonicClock.now() + Self.retryInterval
@@ -236,23 +254,43 @@ final class PortalCaptureLoop {
     }
   }
 
-  private func takeBuffers(_ stream: PipeWireStream) {
+  private func lookForFormat(_ now: Timestamp) {
+    guard let time = reportFormatAt, time <= now else { return }
+    reportFormatAt = nil
+    report(
+      stall: "PipeWire does not connect the stream of the screen. \(Self.connectionAdvice) The cast begins when it is "
+        + "connected.")
+  }
+
+  private static let connectionAdvice =
+    "Either wireplumber does not run, or the desktop passes pictures on only in forms that graphics drivers alone can read."
+
+  private func takeBuffers(_ stream: PipeWireStream) throws(End) {
     let now = MonotonicClock.now()
     while let (buffer, content) = stream.take() {
       takeCursor(of: buffer, content, stream, now)
-      guard content.is_corrupted == false, let taken = self.picture(in: buffer, content) else {
-        stream.give(buffer)
-        continue
+      do throws(DMABufferError) {
+        if !content.is_corrupted, let taken = try picture(in: buffer, content) {
+          replaceNewest(by: taken, content, stream, now)
+        } else {
+          stream.give(buffer)
+        }
+      } catch {
+        throw .lost(error.description)
       }
-      replaceNewest(by: taken, content, stream, now)
+    }
+    if stream.hasUnreadable {
+      throw .lost(
+        "The desktop passes the pictures of its screen on in memory that rtcast cannot read. Choose another way with "
+          + "--wayland-backend.")
     }
   }
 
-  private func picture(in buffer: StreamBuffer, _ content: cpipewire_picture) -> Newest? {
+  private func picture(in buffer: StreamBuffer, _ content: cpipewire_picture) throws(DMABufferError) -> Newest? {
     guard let streamFormat else { return nil }
     let orientation = PixelOrientation(transform: Int32(clamping: content.transform))
     guard
-      let picture = buffer.picture(
+      let picture = try buffer.picture(
         size: streamFormat.size, format: streamFormat.format, content: content, orientation: orientation)
     else { return nil }
     let whole = PixelRect(streamFormat.size)
@@ -349,7 +387,7 @@ final class PortalCaptureLoop {
   // MARK: Frames
 
   /// Hands the newest picture over; false while that is impossible.
-  private func deliver(_ now: Timestamp) -> Bool {
+  private func deliver(_ now: Timestamp) throws(DMABufferError) -> Bool {
     guard let newest else {
       clock.noteNothingToGrab()
       return true
@@ -365,7 +403,7 @@ final class PortalCaptureLoop {
       clock.noteNothingToGrab()
       return true
     }
-    guard let buffer = lease(newest, size, isDrawn: pointer != nil) else { return false }
+    guard let buffer = try lease(newest, size, isDrawn: pointer != nil) else { return false }
     if !hasStarted {
       hasStarted = true
       consumer.captureDidStart(.success(VideoFormat(size: size, frameRates: 0...rate, pixelFormat: buffer.format)))
@@ -383,15 +421,16 @@ final class PortalCaptureLoop {
   }
 
   /// The newest picture: the desktop's own memory, or one put together.
-  private func lease(_ newest: Newest, _ size: PixelSize, isDrawn: Bool) -> PixelBuffer? {
+  private func lease(_ newest: Newest, _ size: PixelSize, isDrawn: Bool) throws(DMABufferError) -> PixelBuffer? {
     let wake: @Sendable () -> Void = { [run] in run.wake() }
     // The desktop needs a buffer to fill, and another one meanwhile.
     let hasBuffers = leased.count + 3 <= stream?.bufferCount ?? 0
-    if !isDrawn, newest.picture.orientation == .upright, hasBuffers {
+    if !isDrawn, newest.buffer.isLeasable, newest.picture.orientation == .upright, hasBuffers {
       return newest.buffer.lease(newest.crop, of: newest.picture, onRelease: wake)
     }
     if painter?.size != size { painter = StreamPainter(size: size) }
-    return painter?.draw(
-      newest.picture, crop: newest.crop, pointer: isDrawn ? cursor.placed : nil, onRelease: wake)
+    return try newest.buffer.read {
+      painter?.draw(newest.picture, crop: newest.crop, pointer: isDrawn ? cursor.placed : nil, onRelease: wake)
+    }
   }
 }

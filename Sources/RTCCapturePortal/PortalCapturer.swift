@@ -19,6 +19,11 @@ public struct PortalCaptureOptions: Sendable {
     case monitor(String)
     /// A part of the desktop, in the desktop's units; by the portal, a part of what the user chooses, in pixels.
     case region(PixelRect)
+    /// A monitor that the desktop makes for this capture, and removes when it ends. The desktop may give it another size.
+    case virtual(PixelSize)
+
+    /// The size of the monitor that is made for this capture.
+    var virtualSize: PixelSize? { if case .virtual(let size) = self { size } else { nil } }
   }
 
   /// Where the portal's token is kept, which restores the user's choice without a dialog.
@@ -69,9 +74,11 @@ public final class PortalCapturer: CursorCapturer {
     self.onNotice = onNotice
   }
 
-  /// One format. Its size is not known before the desktop has answered, and a usual one is given.
+  /// One format. Its size is that of a virtual monitor; others are not known before the desktop has answered, and a usual
+  /// one is given.
   public var supportedFormats: [VideoFormat] {
-    [VideoFormat(size: PixelSize(width: 1920, height: 1080), frameRates: 0...240, pixelFormat: .bgra)]
+    let size = options.target.virtualSize ?? PixelSize(width: 1920, height: 1080)
+    return [VideoFormat(size: size, frameRates: 0...240, pixelFormat: .bgra)]
   }
 
   /// Always true: the pictures hold text that must stay sharp.

@@ -13,6 +13,34 @@ enum { cpipewire_most_rects = 16, cpipewire_most_cursor_side = 384 };
 // The order of bytes of a pixel; the fourth is ignored.
 enum { cpipewire_bgrx = 0, cpipewire_rgbx = 1 };
 
+// The place of a buffer's bytes.
+enum cpipewire_place {
+  // A file that programs share. Its descriptor stays open until the buffer is removed.
+  cpipewire_file,
+  // A DMA-BUF whose rows lie one after another. Its descriptor stays open until the buffer is removed.
+  cpipewire_device,
+  // Memory that PipeWire has mapped. It is unmapped when the buffer is removed.
+  cpipewire_mapped
+};
+
+struct cpipewire_memory {
+  enum cpipewire_place place;
+  // -1 for `cpipewire_mapped`.
+  int descriptor;
+  // Null for the others.
+  const void *address;
+  // The first byte in the file; 0 for `cpipewire_mapped`. The number of bytes, as the other side states it.
+  uint32_t offset, size;
+};
+
+// The pictures that are asked for.
+struct cpipewire_wish {
+  // Pictures a second, at most.
+  uint32_t rate;
+  // The size of a monitor that is made for this stream; 0: the pictures have a size of their own.
+  uint32_t width, height;
+};
+
 enum cpipewire_state { cpipewire_connecting, cpipewire_paused, cpipewire_streaming, cpipewire_ended };
 
 struct cpipewire_rect {
@@ -53,8 +81,8 @@ struct cpipewire_listener {
   // `text` is null, or what PipeWire says of an error.
   void (*state)(void *owner, enum cpipewire_state state, const char *text);
   void (*format)(void *owner, uint32_t width, uint32_t height, int order);
-  // A buffer in memory that is shared by `descriptor`, which stays open until the buffer is removed.
-  void (*added)(void *owner, void *buffer, int descriptor, uint32_t offset, uint32_t size);
+  // A buffer in memory that can be read. Other buffers are not announced.
+  void (*added)(void *owner, void *buffer, const struct cpipewire_memory *memory);
   void (*removed)(void *owner, void *buffer);
   // Buffers can be taken.
   void (*ready)(void *owner);
@@ -71,7 +99,7 @@ const char *cpipewire_version(void);
 // Connects to PipeWire by `descriptor`, which is closed in the end, or to the session's if it is -1; and then to `node`. Null if
 // that fails, with errno. The listener must outlive the stream.
 struct cpipewire_stream *cpipewire_open(
-    int descriptor, uint32_t node, uint32_t rate, const struct cpipewire_listener *listener);
+    int descriptor, uint32_t node, const struct cpipewire_wish *wish, const struct cpipewire_listener *listener);
 
 // No callback comes any more.
 void cpipewire_close(struct cpipewire_stream *stream);

@@ -54,7 +54,8 @@ uint32_t csystemdbus_portal_number(struct csystemdbus *bus, const char *property
 // Fills `monitors`; returns how many there are, at most `most`, or a negated errno.
 int csystemdbus_monitors(struct csystemdbus *bus, struct csystemdbus_monitor *monitors, int most);
 
-// Records a monitor of Mutter's, or the area if `connector` is null; `node` is called later. 0, or a negated errno.
+// Records a monitor of Mutter's; the area if `connector` is null; or, if both are null, a monitor that Mutter makes for it.
+// `node` is called later. 0, or a negated errno.
 int csystemdbus_record(
     struct csystemdbus *bus, const char *connector, const int32_t area[4], enum csystemdbus_cursor cursor);
 

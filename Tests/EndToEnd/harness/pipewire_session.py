@@ -1,13 +1,17 @@
 """PipeWire and WirePlumber on a D-Bus of their own, as desktops have them, and what shares the screen over them."""
 
 import os
+import re
 import signal
 import subprocess
 import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
+
 from .plugins import compiled
+from .rtcast import ROOT
 from .sway import Sway, Terminal
 
 SETTINGS = Path("/usr/share/wireplumber")
@@ -86,10 +90,11 @@ class Gnome:
     """GNOME's Mutter without a screen."""
 
     def __init__(self, size=(800, 600)):
+        """`size`: of its monitor; None: it has none."""
         self.folder = tempfile.TemporaryDirectory(prefix="gnome-")
         self.path = self.folder.name
         self.session = PipeWireSession(
-            self.path, f"mutter --headless --virtual-monitor {size[0]}x{size[1]} --wayland --wayland-display=wayland-7 --no-x11 & "
+            self.path, f"mutter --headless {f'--virtual-monitor {size[0]}x{size[1]} ' if size else ''}--wayland --wayland-display=wayland-7 --no-x11 & "
             "echo $! > mutter.pid; wait $!")
         self.env = {"XDG_RUNTIME_DIR": self.path, "WAYLAND_DISPLAY": "wayland-7", **self.session.bus}
         self.clients = []
@@ -127,3 +132,44 @@ class WlrPortal:
     def stop(self):
         self.session.stop()
         self.sway.stop()
+
+
+class StandInPortal:
+    """A portal that shares a picture of its own, in memory of a chosen kind and with chosen formats. See `stand_in_portal.c`."""
+
+    def __init__(self, memory="file", formats=("plain",), size=(320, 200), sources=7):
+        self.folder = tempfile.TemporaryDirectory(prefix="portal-")
+        self.path, self.size, self.colour = Path(self.folder.name), size, None
+        program = self.path / "stand_in_portal"
+        subprocess.run(["cc", "-O1", "-Wall", "-Werror", "-I", str(ROOT / "Sources/CPipeWire"), "-isystem", "/usr/include/spa-0.2", "-o", str(program),
+                        str(Path(__file__).with_name("stand_in_portal.c")), "-l:libpipewire-0.3.so.0", "-lsystemd"], check=True)
+        os.mkfifo(self.path / "control")
+        words = " ".join([str(sources), memory, f"{size[0]}x{size[1]}", *formats])
+        self.session = PipeWireSession(self.path, f"{program} {words} > said & echo $! > stand_in_portal.pid; wait")
+        self.env = {"XDG_RUNTIME_DIR": str(self.path), "XDG_STATE_HOME": str(self.path / "state"), **self.session.bus}
+        self.session.until(lambda: self.session.has("org.freedesktop.portal.Desktop"), "the portal did not start")
+        self.control = open(self.path / "control", "wb", buffering=0)
+
+    def fill(self, colour, command="fill"):
+        """The left half in this colour, the right half in its complement."""
+        self.colour = colour
+        self.control.write(f"{command} {colour:06x}\n".encode())
+
+    def resize(self, size):
+        self.size = size
+        self.control.write(f"size {size[0]} {size[1]}\n".encode())
+
+    def said(self):
+        return (self.path / "said").read_text().splitlines()
+
+    def until_said(self, pattern):
+        self.session.until(lambda: any(re.fullmatch(pattern, line) for line in self.said()), f"not said: {pattern}; {self.said()}")
+
+    def picture(self):
+        halves = [[value >> shift & 255 for shift in (16, 8, 0)] for value in (self.colour, ~self.colour)]
+        return np.repeat(np.array(halves, np.uint8), self.size[0] // 2, axis=0)[None].repeat(self.size[1], axis=0)
+
+    def stop(self):
+        self.control.close()
+        self.session.stop()
+        self.folder.cleanup()

@@ -1,0 +1,321 @@
+// A desktop portal that shares a picture of its own over PipeWire, in memory of a chosen kind. It has no dialog.
+//
+//   stand_in_portal SOURCES MEMORY SIZE FORMAT...
+//
+// SOURCES is the portal's AvailableSourceTypes. MEMORY is file, device, unsealed-device (a shared file that is passed on as DMA-BUF)
+// or pointer (PipeWire's own memory). SIZE is WxH, or 0x0 for any that is asked for. Each FORMAT is plain (no modifier), linear,
+// tiled, or choice (tiled or linear). Lines of the FIFO "control" say what is shown:
+//   fill RRGGBB     left half in this colour, right half in its complement
+//   short RRGGBB    likewise, with a stride that is too small
+//   size W H        another size
+// The picture comes again five times a second. What happens is written to standard output, a line each.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <spa/param/buffers.h>
+#include <spa/param/video/format-utils.h>
+#include <spa/pod/builder.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <systemd/sd-bus.h>
+#include <unistd.h>
+
+#include "pipewire.h"
+
+void pw_init(int *count, char ***words);
+struct pw_loop *pw_loop_new(const void *properties);
+struct pw_context *pw_context_new(struct pw_loop *loop, struct pw_properties *properties, size_t size);
+struct pw_core *pw_context_connect(struct pw_context *context, struct pw_properties *properties, size_t size);
+struct pw_properties *pw_properties_new_string(const char *text);
+struct pw_stream *pw_stream_new(struct pw_core *core, const char *name, struct pw_properties *properties);
+void pw_stream_add_listener(struct pw_stream *, struct spa_hook *, const struct pw_stream_events *, void *data);
+int pw_stream_connect(struct pw_stream *, int direction, uint32_t target, int flags, const struct spa_pod **, uint32_t count);
+int pw_stream_update_params(struct pw_stream *, const struct spa_pod **params, uint32_t count);
+struct pw_buffer *pw_stream_dequeue_buffer(struct pw_stream *);
+int pw_stream_queue_buffer(struct pw_stream *, struct pw_buffer *);
+uint32_t pw_stream_get_node_id(struct pw_stream *);
+int pw_stream_trigger_process(struct pw_stream *);
+
+enum { output = 1, driver = 1 << 3, map_buffers = 1 << 2, alloc_buffers = 1 << 8, gap = 64, most_formats = 4 };
+static const int64_t tiled = 0x0100000000000001, linear = 0;
+
+static struct pw_stream *stream;
+static sd_bus *bus;
+static uint32_t sources, width, height, shown_width, shown_height, colour = 0x204060;
+static const char *memory;
+static char **formats;
+static int format_count;
+static bool is_short;
+
+static bool is(const char *word, const char *other) { return !strcmp(word, other); }
+static bool is_device(void) { return strstr(memory, "device") != NULL; }
+
+#define SAY(...) (printf(__VA_ARGS__), putchar('\n'), fflush(stdout))
+
+// MARK: The stream
+
+static const struct spa_pod *format(struct spa_pod_builder *builder, const char *word) {
+  struct spa_rectangle usual = SPA_RECTANGLE(640, 480), least = SPA_RECTANGLE(1, 1), most = SPA_RECTANGLE(8192, 8192);
+  struct spa_rectangle size = SPA_RECTANGLE(width, height);
+  struct spa_fraction any = SPA_FRACTION(0, 1), highest = SPA_FRACTION(60, 1), slowest = SPA_FRACTION(1, 1);
+  struct spa_pod_frame frame, choice;
+  spa_pod_builder_push_object(builder, &frame, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat);
+  spa_pod_builder_add(
+      builder, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video), SPA_FORMAT_mediaSubtype,
+      SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw), SPA_FORMAT_VIDEO_format, SPA_POD_Id(SPA_VIDEO_FORMAT_BGRx), 0);
+  if (is(word, "choice")) {
+    spa_pod_builder_prop(
+        builder, SPA_FORMAT_VIDEO_modifier, SPA_POD_PROP_FLAG_MANDATORY | SPA_POD_PROP_FLAG_DONT_FIXATE);
+    spa_pod_builder_push_choice(builder, &choice, SPA_CHOICE_Enum, 0);
+    spa_pod_builder_long(builder, tiled);
+    spa_pod_builder_long(builder, tiled);
+    spa_pod_builder_long(builder, linear);
+    spa_pod_builder_pop(builder, &choice);
+  } else if (!is(word, "plain")) {
+    spa_pod_builder_prop(builder, SPA_FORMAT_VIDEO_modifier, SPA_POD_PROP_FLAG_MANDATORY);
+    spa_pod_builder_long(builder, is(word, "tiled") ? tiled : linear);
+  }
+  if (width) {
+    spa_pod_builder_add(builder, SPA_FORMAT_VIDEO_size, SPA_POD_Rectangle(&size), 0);
+  } else {
+    spa_pod_builder_add(builder, SPA_FORMAT_VIDEO_size, SPA_POD_CHOICE_RANGE_Rectangle(&usual, &least, &most), 0);
+  }
+  spa_pod_builder_add(
+      builder, SPA_FORMAT_VIDEO_framerate, SPA_POD_Fraction(&any), SPA_FORMAT_VIDEO_maxFramerate,
+      SPA_POD_CHOICE_RANGE_Fraction(&highest, &slowest, &highest), 0);
+  return spa_pod_builder_pop(builder, &frame);
+}
+
+static uint32_t all_formats(struct spa_pod_builder *builder, const struct spa_pod *params[most_formats]) {
+  for (int index = 0; index < format_count; index++) params[index] = format(builder, formats[index]);
+  return (uint32_t)format_count;
+}
+
+static void offer_again(void) {
+  uint8_t bytes[4096];
+  struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(bytes, sizeof bytes);
+  const struct spa_pod *params[most_formats];
+  uint32_t count = all_formats(&builder, params);
+  pw_stream_update_params(stream, params, count);
+}
+
+static void param_changed(void *data, uint32_t id, const struct spa_pod *param) {
+  struct spa_video_info_raw info = {0};
+  (void)data;
+  if (id != SPA_PARAM_Format || !param) return;
+  const struct spa_pod_prop *modifier = spa_pod_find_prop(param, NULL, SPA_FORMAT_VIDEO_modifier);
+  spa_format_video_raw_parse(param, &info);
+  shown_width = info.size.width;
+  shown_height = info.size.height;
+  SAY("format %ux%u %s", shown_width, shown_height, modifier ? info.modifier ? "tiled" : "linear" : "plain");
+  int type = is(memory, "pointer") ? SPA_DATA_MemPtr : modifier ? SPA_DATA_DmaBuf : SPA_DATA_MemFd;
+  int32_t stride = (int32_t)shown_width * 4 + gap;
+  uint8_t bytes[1024];
+  struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(bytes, sizeof bytes);
+  const struct spa_pod *params[] = {
+      spa_pod_builder_add_object(
+          &builder, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers, SPA_POD_CHOICE_RANGE_Int(6, 2, 8),
+          SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1), SPA_PARAM_BUFFERS_size, SPA_POD_Int(stride * (int32_t)shown_height),
+          SPA_PARAM_BUFFERS_stride, SPA_POD_Int(stride), SPA_PARAM_BUFFERS_dataType, SPA_POD_CHOICE_FLAGS_Int(1 << type)),
+      spa_pod_builder_add_object(
+          &builder, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta, SPA_PARAM_META_type, SPA_POD_Id(SPA_META_Header),
+          SPA_PARAM_META_size, SPA_POD_Int(sizeof(struct spa_meta_header)))};
+  pw_stream_update_params(stream, params, 2);
+}
+
+// Memory for a picture that programs share.
+static void add_buffer(void *data, struct pw_buffer *buffer) {
+  struct spa_data *block = &buffer->buffer->datas[0];
+  (void)data;
+  if (!is(memory, "pointer")) {
+    bool device = is_device() && block->type & 1 << SPA_DATA_DmaBuf;
+    size_t count = (size_t)(shown_width * 4 + gap) * shown_height;
+    int file = memfd_create("picture", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file < 0 || ftruncate(file, (off_t)count)) abort();
+    if (!is(memory, "unsealed-device") && fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK)) abort();
+    block->type = device ? SPA_DATA_DmaBuf : SPA_DATA_MemFd;
+    block->fd = file;
+    block->maxsize = (uint32_t)count;
+    block->mapoffset = 0;
+    block->flags = SPA_DATA_FLAG_READWRITE;
+    block->data = mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  }
+  SAY("buffer %s", block->type == SPA_DATA_MemFd ? "MemFd" : block->type == SPA_DATA_DmaBuf ? "DmaBuf"
+      : block->type == SPA_DATA_MemPtr ? "MemPtr" : "other");
+}
+
+static void remove_buffer(void *data, struct pw_buffer *buffer) {
+  struct spa_data *block = &buffer->buffer->datas[0];
+  (void)data;
+  if (is(memory, "pointer")) return;
+  munmap(block->data, block->maxsize);
+  close((int)block->fd);
+}
+
+static void process(void *data) {
+  struct pw_buffer *buffer = pw_stream_dequeue_buffer(stream);
+  (void)data;
+  if (!buffer) return;
+  struct spa_data *block = &buffer->buffer->datas[0];
+  uint32_t stride = shown_width * 4 + gap;
+  bool fits = block->data && block->maxsize >= stride * shown_height;
+  for (uint32_t y = 0; fits && y < shown_height; y++) {
+    uint32_t *row = (uint32_t *)((uint8_t *)block->data + y * stride);
+    for (uint32_t x = 0; x < shown_width; x++) row[x] = x < shown_width / 2 ? colour : ~colour & 0xffffff;
+    // The gap shows if it is taken for pixels.
+    memset(row + shown_width, 0xaa, gap);
+  }
+  block->chunk->offset = 0;
+  block->chunk->size = fits ? stride * shown_height : 0;
+  block->chunk->stride = is_short ? (int32_t)shown_width * 4 - 4 : (int32_t)stride;
+  block->chunk->flags = fits ? 0 : SPA_CHUNK_FLAG_CORRUPTED;
+  struct spa_meta_header *header = spa_buffer_find_meta_data(buffer->buffer, SPA_META_Header, sizeof *header);
+  if (header) *header = (struct spa_meta_header){0};
+  pw_stream_queue_buffer(stream, buffer);
+  SAY("shown %06x", colour);
+}
+
+static void state_changed(void *data, enum pw_stream_state old, enum pw_stream_state state, const char *error) {
+  (void)data, (void)old;
+  if (error) SAY("failed: %s", error);
+  if (state == PW_STREAM_STATE_STREAMING) pw_stream_trigger_process(stream);
+}
+
+static const struct pw_stream_events events = {
+    0, .state_changed = state_changed, .param_changed = param_changed, .add_buffer = add_buffer,
+    .remove_buffer = remove_buffer, .process = process};
+
+// MARK: The portal
+
+// The request that the message begins is answered: by its path, and then by a signal that `answer` fills.
+static int begin(sd_bus_message *message, const char *options, sd_bus_message **signal) {
+  const char *key, *token = "none";
+  char sender[64], path[256];
+  if (*options) sd_bus_message_skip(message, options);
+  sd_bus_message_enter_container(message, 'a', "{sv}");
+  while (sd_bus_message_enter_container(message, 'e', "sv") > 0) {
+    uint32_t types;
+    sd_bus_message_read(message, "s", &key);
+    if (is(key, "handle_token")) {
+      sd_bus_message_read(message, "v", "s", &token);
+    } else if (is(key, "types")) {
+      sd_bus_message_read(message, "v", "u", &types);
+      SAY("types %u", types);
+    } else {
+      sd_bus_message_skip(message, "v");
+    }
+    sd_bus_message_exit_container(message);
+  }
+  snprintf(sender, sizeof sender, "%s", sd_bus_message_get_sender(message) + 1);
+  for (char *letter = sender; *letter; letter++)
+    if (*letter == '.') *letter = '_';
+  snprintf(path, sizeof path, "/org/freedesktop/portal/desktop/request/%s/%s", sender, token);
+  sd_bus_reply_method_return(message, "o", path);
+  return sd_bus_message_new_signal(bus, signal, path, "org.freedesktop.portal.Request", "Response");
+}
+
+static int create_session(sd_bus_message *message, void *data, sd_bus_error *error) {
+  sd_bus_message *signal = NULL;
+  (void)data, (void)error;
+  begin(message, "", &signal);
+  sd_bus_message_append(signal, "ua{sv}", 0, 1, "session_handle", "s", "/session");
+  sd_bus_send(bus, signal, NULL);
+  return 1;
+}
+
+static int select_sources(sd_bus_message *message, void *data, sd_bus_error *error) {
+  sd_bus_message *signal = NULL;
+  (void)data, (void)error;
+  begin(message, "o", &signal);
+  sd_bus_message_append(signal, "ua{sv}", 0, 0);
+  sd_bus_send(bus, signal, NULL);
+  return 1;
+}
+
+static int start(sd_bus_message *message, void *data, sd_bus_error *error) {
+  sd_bus_message *signal = NULL;
+  (void)data, (void)error;
+  begin(message, "os", &signal);
+  sd_bus_message_append(signal, "ua{sv}", 0, 1, "streams", "a(ua{sv})", 1, pw_stream_get_node_id(stream), 0);
+  sd_bus_send(bus, signal, NULL);
+  return 1;
+}
+
+static int open_remote(sd_bus_message *message, void *data, sd_bus_error *error) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  (void)data;
+  snprintf(address.sun_path, sizeof address.sun_path, "%s/pipewire-0", getenv("XDG_RUNTIME_DIR"));
+  int remote = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (connect(remote, (struct sockaddr *)&address, sizeof address)) return sd_bus_error_set_errno(error, errno);
+  int result = sd_bus_reply_method_return(message, "h", remote);
+  close(remote);
+  return result;
+}
+
+static uint32_t version = 5, cursor_modes = 7;
+static const sd_bus_vtable methods[] = {
+    SD_BUS_VTABLE_START(SD_BUS_VTABLE_ABSOLUTE_OFFSET),
+    SD_BUS_METHOD("CreateSession", "a{sv}", "o", create_session, SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD("SelectSources", "oa{sv}", "o", select_sources, SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD("Start", "osa{sv}", "o", start, SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD("OpenPipeWireRemote", "oa{sv}", "h", open_remote, SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_PROPERTY("version", "u", NULL, (size_t)&version, SD_BUS_VTABLE_PROPERTY_CONST),
+    SD_BUS_PROPERTY("AvailableSourceTypes", "u", NULL, (size_t)&sources, SD_BUS_VTABLE_PROPERTY_CONST),
+    SD_BUS_PROPERTY("AvailableCursorModes", "u", NULL, (size_t)&cursor_modes, SD_BUS_VTABLE_PROPERTY_CONST),
+    SD_BUS_VTABLE_END};
+
+// MARK: The program
+
+static void obey(char *line) {
+  if (sscanf(line, "fill %x", &colour) == 1 || sscanf(line, "short %x", &colour) == 1) {
+    is_short = *line == 's';
+    pw_stream_trigger_process(stream);
+  } else if (sscanf(line, "size %u %u", &width, &height) == 2) {
+    offer_again();
+  }
+}
+
+int main(int count, char **words) {
+  sscanf(words[1], "%u", &sources);
+  memory = words[2];
+  sscanf(words[3], "%ux%u", &width, &height);
+  formats = words + 4;
+  format_count = count - 4;
+  pw_init(NULL, NULL);
+  struct pw_loop *loop = pw_loop_new(NULL);
+  struct pw_core *core = pw_context_connect(pw_context_new(loop, NULL, 0), NULL, 0);
+  stream = pw_stream_new(core, "desktop", pw_properties_new_string("media.class=Video/Source media.role=Screen node.name=desktop"));
+  struct spa_hook hook;
+  pw_stream_add_listener(stream, &hook, &events, NULL);
+  uint8_t bytes[4096];
+  struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(bytes, sizeof bytes);
+  const struct spa_pod *params[most_formats];
+  uint32_t params_count = all_formats(&builder, params);
+  pw_stream_connect(stream, output, UINT32_MAX, driver | (is(memory, "pointer") ? map_buffers : alloc_buffers), params, params_count);
+  spa_loop_control_enter(loop->control);
+  while (pw_stream_get_node_id(stream) == UINT32_MAX) spa_loop_control_iterate(loop->control, -1);
+  SAY("node %u", pw_stream_get_node_id(stream));
+  if (sd_bus_open_user(&bus) < 0) return 1;
+  sd_bus_add_object_vtable(
+      bus, NULL, "/org/freedesktop/portal/desktop", "org.freedesktop.portal.ScreenCast", methods, NULL);
+  if (sd_bus_request_name(bus, "org.freedesktop.portal.Desktop", 0) < 0) return 1;
+  FILE *control = fdopen(open("control", O_RDWR | O_CLOEXEC), "r");
+  setvbuf(control, NULL, _IONBF, 0);
+  struct pollfd waits[] = {
+      {.fd = spa_loop_control_get_fd(loop->control), .events = POLLIN}, {.fd = sd_bus_get_fd(bus), .events = POLLIN},
+      {.fd = fileno(control), .events = POLLIN}};
+  char line[100];
+  for (;;) {
+    while (sd_bus_process(bus, NULL) > 0) {}
+    sd_bus_flush(bus);
+    // Pictures that come before the other side is ready are lost.
+    if (!poll(waits, 3, 200)) pw_stream_trigger_process(stream);
+    if (waits[0].revents) spa_loop_control_iterate(loop->control, 0);
+    if (waits[2].revents && fgets(line, sizeof line, control)) obey(line);
+  }
+}

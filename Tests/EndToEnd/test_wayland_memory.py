@@ -1,0 +1,83 @@
+"""The memory in which a desktop passes its pictures on by PipeWire, and the forms of pictures that are agreed on."""
+
+import pytest
+
+from harness.pipewire_session import StandInPortal
+from harness.rtcast import run
+from harness.viewer_page import EVERYTHING, Page
+
+PORTAL = ("screen", "--wayland-backend", "portal", "--fps", "10", "--no-cursor")
+
+
+@pytest.fixture
+def portal():
+    started = []
+
+    def start(*words, **choices):
+        started.append(StandInPortal(*words, **choices))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.stop()
+
+
+def shows(page, desktop, colours):
+    for colour in colours:
+        desktop.fill(colour)
+        page.is_the_screen(desktop)
+
+
+@pytest.mark.parametrize("memory, formats, agreed, kind", [
+    ("file", ["plain"], "plain", "MemFd"), ("pointer", ["plain"], "plain", "MemPtr"), ("device", ["linear"], "linear", "DmaBuf"),
+    ("device", ["choice"], "linear", "DmaBuf"), ("device", ["tiled", "plain"], "plain", "MemFd"), ("device", ["linear", "plain"], "plain", "MemFd")])
+def test_pictures_are_read_from_memory_of_each_kind(portal, cast, page_browser, memory, formats, agreed, kind):
+    """Rows have a gap behind them. Of the forms that the desktop has, shared memory is taken, then linear DMA-BUFs."""
+    desktop = portal(memory, formats)
+    page = Page(page_browser, cast(*PORTAL, env=desktop.env).url())
+    desktop.until_said(f"format 320x200 {agreed}")
+    desktop.until_said(f"buffer {kind}")
+    page.live().until(EVERYTHING)
+    shows(page, desktop, [0x3366CC, 0x12FE80])
+
+
+@pytest.mark.parametrize("memory, formats", [("file", ["plain"]), ("pointer", ["plain"]), ("device", ["linear"])])
+def test_another_size_needs_other_buffers(portal, cast, page_browser, memory, formats):
+    """The memory of the old ones is gone."""
+    desktop = portal(memory, formats)
+    page = Page(page_browser, cast(*PORTAL, env=desktop.env).url())
+    page.live().until(EVERYTHING)
+    shows(page, desktop, [0x3366CC])
+    for size in ((400, 300), (160, 120)):
+        desktop.resize(size)
+        desktop.until_said(f"format {size[0]}x{size[1]} .*")
+        shows(page, desktop, [0x5511AA, 0x12FE80])
+
+
+@pytest.mark.parametrize("memory, formats", [("file", ["plain"]), ("pointer", ["plain"]), ("device", ["linear"])])
+def test_a_picture_whose_rows_overlap_is_left_out(portal, cast, page_browser, memory, formats):
+    desktop = portal(memory, formats)
+    process = cast(*PORTAL, env=desktop.env)
+    page = Page(page_browser, process.url())
+    page.live().until(EVERYTHING)
+    shows(page, desktop, [0x3366CC])
+    desktop.fill(0xFF0000, "short")
+    desktop.until_said("shown ff0000")
+    process.drain()
+    for _ in range(2):
+        process.wait_event("stats")  # by the second one, the page would show it
+    desktop.colour = 0x3366CC
+    page.is_the_screen(desktop)
+    shows(page, desktop, [0x12FE80])
+
+
+def test_an_order_of_pixels_that_drivers_alone_know_is_not_taken(portal):
+    desktop = portal("device", ["tiled"])
+    code, out, err = run(*PORTAL, "--duration", "20", timeout=60, env=desktop.env)
+    assert (code, out) == (69, "") and "graphics drivers alone" in err, (code, out, err)
+    assert not any(line.startswith(("format", "buffer")) for line in desktop.said())
+
+
+def test_a_file_that_could_shrink_is_no_device(portal):
+    code, out, err = run(*PORTAL, "--duration", "20", timeout=60, env=portal("unsealed-device", ["linear"]).env)
+    assert (code, out) == (69, "") and "could shrink" in err, (code, out, err)
