@@ -118,6 +118,14 @@ def test_what_needs_no_screen_works_there_too(wayland, cast, browser, clips, tmp
 PICTURE = b"FRAME\n" + bytes([128]) * (320 * 180 * 3 // 2)
 
 
+def test_x11_makes_no_monitor(xserver):
+    code, out, err = run("screen", "--virtual", "640x360", "--duration", "1", display=xserver.name)
+    assert (code, out) == (69, "") and "rtcast run" in err, (code, out, err)
+    for options in (("--monitor", "0"), ("--display", xserver.name), ("--region", "100x100+0+0"), ("--window", "x"), ("--pick",)):
+        code, out, err = run("screen", "--virtual", "640x360", *options, display=xserver.name)
+        assert code == 64 and "--virtual" in err, (options, code, out, err)
+
+
 def test_a_wayland_variable_alone_refuses_nothing(xserver):
     """A nested X server has a screen, whatever desktop it runs on."""
     code, out, err = run("screen", "--duration", "1", display=xserver.name, env={"WAYLAND_DISPLAY": "wayland-0"})

@@ -66,6 +66,30 @@ def test_a_part_of_the_screen(gnome, cast, browser):
     assert (code, out) == (66, "") and "Meta-0" in err, (code, out, err)
 
 
+def test_a_monitor_is_made_for_the_cast(cast, page_browser):
+    """Without any other: windows are on it. It is gone with the cast."""
+    desktop = Gnome(size=None)
+    try:
+        process = cast(*MUTTER, "--virtual", "640x360", "--fps", "10", env=desktop.env)
+        page = Page(page_browser, process.url())
+        page.live().until(EVERYTHING)
+        assert page.script("return [rtcast.exact.store.width, rtcast.exact.store.height]") == [640, 360]
+        terminal = desktop.terminal()
+
+        def shown():
+            terminal.write(bars(COLOURS))
+            return shows(page, COLOURS, (640, 360))
+
+        until(shown, "the terminal's colours are not on the page")
+        code, out, err = run("list", "monitors", env=desktop.env, timeout=40)
+        assert code == 0 and "640x360" in out, (code, out, err)
+        process.interrupt()
+        assert process.wait() == 0
+        until(lambda: "640x360" not in run("list", "monitors", env=desktop.env, timeout=40)[1], "the monitor is still there")
+    finally:
+        desktop.stop()
+
+
 def test_pictures_continue_when_pipewire_is_back(gnome, cast, browser):
     process = cast(*MUTTER, env=gnome.env)
     Viewer(browser, process.url()).wait_live()

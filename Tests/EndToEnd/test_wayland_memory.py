@@ -2,6 +2,7 @@
 
 import pytest
 
+from harness.browser import Viewer
 from harness.pipewire_session import StandInPortal
 from harness.rtcast import run
 from harness.viewer_page import EVERYTHING, Page
@@ -81,3 +82,25 @@ def test_an_order_of_pixels_that_drivers_alone_know_is_not_taken(portal):
 def test_a_file_that_could_shrink_is_no_device(portal):
     code, out, err = run(*PORTAL, "--duration", "20", timeout=60, env=portal("unsealed-device", ["linear"]).env)
     assert (code, out) == (69, "") and "could shrink" in err, (code, out, err)
+
+
+def test_a_virtual_monitor_has_the_size_that_was_asked_for(portal, cast, browser):
+    desktop = portal(size=(0, 0))
+    viewer = Viewer(browser, cast(*PORTAL, "--virtual", "480x270", env=desktop.env).url()).wait_live()
+    assert viewer.size() == (480, 270)
+    assert "types 4" in desktop.said()
+    assert not (desktop.path / "state/rtcast/portal-token").exists()
+
+
+def test_a_virtual_monitor_of_another_size_is_told(portal, cast, browser):
+    desktop = portal()
+    process = cast(*PORTAL, "--virtual", "480x270", env=desktop.env)
+    assert Viewer(browser, process.url()).wait_live().size() == (320, 200)
+    process.interrupt()
+    process.wait()
+    assert "virtual monitor of 320x200, not of 480x270" in "".join(process.stderr), process.stderr
+
+
+def test_a_portal_without_virtual_monitors_is_refused(portal):
+    code, out, err = run(*PORTAL, "--virtual", "480x270", "--duration", "3", env=portal(sources=3).env)
+    assert (code, out) == (69, "") and "makes no virtual monitors" in err, (code, out, err)

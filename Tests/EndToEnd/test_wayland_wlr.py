@@ -138,6 +138,12 @@ def test_what_is_not_there_is_refused_with_what_is(sway, options, words):
     assert all(word in err for word in words), err
 
 
+def test_a_virtual_monitor_is_refused_with_the_way_of_the_compositor(sway):
+    for options in ((), ("--wayland-backend", "wlr")):
+        code, out, err = run("screen", "--virtual", "640x360", *options, "--duration", "3", env=sway.env)
+        assert (code, out) == (69, "") and "create_output" in err, (code, out, err)
+
+
 def test_a_socket_that_is_not_there_is_named(tmp_path):
     code, out, err = run("screen", "--duration", "3", env={"WAYLAND_DISPLAY": "wayland-9", "XDG_RUNTIME_DIR": str(tmp_path)})
     assert (code, out) == (69, ""), (code, out, err)

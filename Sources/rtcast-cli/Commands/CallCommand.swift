@@ -79,7 +79,7 @@ struct CallCommand: AsyncParsableCommand {
 
 /// The source of a call's video.
 struct CallSourceOptions: ParsableArguments {
-  @Flag(help: "Show this screen; also chosen by --monitor, --region and --window.")
+  @Flag(help: "Show this screen; also chosen by --monitor, --region, --window and --virtual.")
   var screen = false
 
   @OptionGroup var part: ScreenOptions
@@ -115,7 +115,7 @@ struct CallSourceOptions: ParsableArguments {
 
   /// Makes the source as the casting commands do; nil: no video.
   func source(_ media: MediaOptions, _ logger: Logger) async throws(CastFailure) -> CastRunner.Source? {
-    if showsScreen { return part.source(media, logger) }
+    if showsScreen { return try part.source(media, logger) }
     if let camera { return CameraChoice.source(camera, media) }
     if test { return TestCommand.source(.clock, seed: 1, media) }
     if let file { return try FileCommand.source(file, FilePlayer.Options(), media, logger) }

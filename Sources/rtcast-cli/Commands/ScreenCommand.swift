@@ -22,6 +22,7 @@ struct ScreenCommand: CastingCommand {
         rtcast screen --window Terminal
         rtcast screen --pick
         rtcast screen --region 800x600+100+50 --no-cursor
+        rtcast screen --virtual 1280x720
         rtcast screen --listen 0.0.0.0:8080 --token-file ~/.rtcast-token
         rtcast screen --wait
             from before the login until after the logout, as in a service
@@ -54,7 +55,7 @@ struct ScreenCommand: CastingCommand {
     guard picks else { return }
     if waits { throw ValidationError("--pick lets you choose among what is there now; leave out --wait.") }
     if screen.namesPart {
-      throw ValidationError("--pick lets you choose on a page; leave out --monitor, --region and --window.")
+      throw ValidationError("--pick lets you choose on a page; leave out --monitor, --region, --window and --virtual.")
     }
     if case .hub? = cast.destination.to {
       throw ValidationError("--pick is for casts to viewers here and to services; leave it out with --to NAME.")
@@ -63,7 +64,7 @@ struct ScreenCommand: CastingCommand {
 
   func source(_ logger: Logger) throws(CastFailure) -> CastRunner.Source {
     if waits { return try screen.waitingSource(cast.media, logger) }
-    guard let options = pickOptions else { return screen.source(cast.media, logger) }
+    guard let options = pickOptions else { return try screen.source(cast.media, logger) }
     var source = CastRunner.Source(
       media: MediaSource(video: BlankCapturer()), name: "nothing",
       frameRate: cast.media.frameRate(otherwise: .screen), maximumSize: cast.media.maximumSize)

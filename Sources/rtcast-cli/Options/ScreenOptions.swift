@@ -42,17 +42,30 @@ struct ScreenOptions: ParsableArguments {
       valueName: "id|title"))
   var window: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Capture a monitor that the desktop makes for this cast, where a Wayland desktop can do that (GNOME, KDE Plasma).",
+      valueName: "WxH"),
+    transform: { try PictureSize(parsing: $0, option: "--virtual") })
+  var virtual: PictureSize?
+
   @Flag(name: .customLong("no-cursor"), help: "Show no pointer, in the picture and on the viewer page.")
   var hidesCursor = false
 
-  /// Whether a part of the screen was asked for.
-  var namesPart: Bool { monitor != nil || region != nil || window != nil }
+  /// Whether a part of the screen, or a monitor beside it, was asked for.
+  var namesPart: Bool { monitor != nil || region != nil || window != nil || virtual != nil }
 
   func validate() throws {
-    let chosen = [monitor.map { _ in "--monitor" }, region.map { _ in "--region" }, window.map { _ in "--window" }]
-      .compactMap(\.self)
+    let chosen = [
+      monitor.map { _ in "--monitor" }, region.map { _ in "--region" }, window.map { _ in "--window" },
+      virtual.map { _ in "--virtual" },
+    ].compactMap(\.self)
     if chosen.count > 1 {
       throw ValidationError("\(chosen.joined(separator: " and ")) cannot be combined; give one of them.")
+    }
+    if virtual != nil, display != nil {
+      throw ValidationError(
+        "--virtual cannot be combined with --display: X11 makes no monitors. `rtcast run` starts a screen.")
     }
     if waylandBackend != nil, display != nil || window != nil {
       throw ValidationError(
@@ -63,8 +76,10 @@ struct ScreenOptions: ParsableArguments {
   }
 
   /// Not started yet. Asks the Wayland compositor, if there is one, whether it can be captured.
-  func source(_ media: MediaOptions, _ logger: Logger) -> CastRunner.Source {
-    source(capturer(logger), media)
+  func source(_ media: MediaOptions, _ logger: Logger) throws(CastFailure) -> CastRunner.Source {
+    let way = way
+    if let refusal = refusal(of: way) { throw CastFailure(refusal) }
+    return source(capturer(way, socket: nil) { logger.warning("\($0)") }, media)
   }
 
   /// A source that may appear later, and go and come back: an X display, or a Wayland desktop. Not started yet.
@@ -83,7 +98,8 @@ struct ScreenOptions: ParsableArguments {
       // The desktop says the same each time that it appears.
       if notices.withLock({ $0.insert(notice).inserted }) { logger.warning("\(notice)") }
     }
-    if !namesX11, waylandBackend != nil || Desktop.isSet("WAYLAND_DISPLAY") { return waylandSurroundings(notice) }
+    let isWayland = waylandBackend != nil || virtual != nil || Desktop.isSet("WAYLAND_DISPLAY")
+    if !namesX11, isWayland { return waylandSurroundings(notice) }
     let displays = try X11Surroundings(captureOptions, prepare: { DisplayKeys.refresh() }, onNotice: notice)
     if namesX11 || Desktop.isSet("DISPLAY") { return displays }
     return EitherSurroundings(waylandSurroundings(notice), displays)
@@ -95,6 +111,7 @@ struct ScreenOptions: ParsableArguments {
       let desktop = waylandBackend == nil || waylandBackend == .auto ? Desktop.wayland(at: path) : nil
       if let refusal = desktop?.refusal { return .finding(.nothing(refusal.sentence)) }
       let way = desktop?.way ?? way
+      if let refusal = refusal(of: way) { return .finding(.nothing(refusal.sentence)) }
       let finding = CaptureFinding.capturer(capturer(way, socket: path, notice))
       if case .portal(.portal) = way { return .dialog(finding) }
       return .finding(finding)
@@ -111,8 +128,20 @@ struct ScreenOptions: ParsableArguments {
     X11CaptureOptions(display: display, target: target, cursor: !hidesCursor)
   }
 
-  private func capturer(_ logger: Logger) -> any VideoCapturer {
-    capturer(way, socket: nil) { logger.warning("\($0)") }
+  /// The reason why a desktop that is captured this way cannot do what the options ask for; nil: it can.
+  private func refusal(of way: Desktop.Way) -> CaptureError? {
+    guard virtual != nil else { return nil }
+    switch way {
+    case .portal: return nil
+    case .screencopy:
+      return .unavailable(
+        "--virtual needs a desktop that makes a monitor for a cast: GNOME, or one with such a portal. Let this compositor add "
+          + "a monitor itself, such as sway with `swaymsg create_output`, and cast it with --monitor.")
+    case .x11:
+      return .unavailable(
+        "--virtual needs a Wayland desktop that makes a monitor for a cast, such as GNOME. On X11, `rtcast run` starts a "
+          + "program on a screen of its own.")
+    }
   }
 
   /// - Parameter socket: of the Wayland compositor; nil: the one of WAYLAND_DISPLAY.
@@ -146,7 +175,7 @@ struct ScreenOptions: ParsableArguments {
   }
 
   private var targetName: String {
-    if monitor != nil { return "monitor" }
+    if monitor != nil || virtual != nil { return "monitor" }
     if region != nil { return "region" }
     return window != nil ? "window" : "screen"
   }
@@ -165,6 +194,7 @@ struct ScreenOptions: ParsableArguments {
   }
 
   private var portalTarget: PortalCaptureOptions.Target {
+    if let virtual { return .virtual(virtual.size) }
     if let monitor { return .monitor(monitor) }
     if let region { return .region(region.rect) }
     return .screen
