@@ -109,7 +109,12 @@ let package = Package(
     // Compiled with FFmpeg's headers, linked with none of its libraries: the first use loads them.
     cTarget("CFFmpeg"),
     // Likewise libwayland-client. `scripts/wayland-protocols` generates the code in `protocol`.
-    cTarget("CWayland", exclude: ["protocol/wlr-screencopy-unstable-v1.xml"]),
+    cTarget(
+      "CWayland",
+      exclude: [
+        "protocol/ext-foreign-toplevel-list-v1.xml", "protocol/ext-image-capture-source-v1.xml",
+        "protocol/ext-image-copy-capture-v1.xml", "protocol/wlr-screencopy-unstable-v1.xml",
+      ]),
     // And libpipewire-0.3, with libspa's headers, and libsystemd.
     system("CSPA", pkgConfig: "libspa-0.2", apt: "libspa-0.2-dev"),
     cTarget("CPipeWire", "CSPA"),

@@ -1,6 +1,7 @@
 import CLinux
 import CWayland
 import Glibc
+import RTCCapture
 import RTCMedia
 import RTCNet
 import Synchronization
@@ -11,6 +12,8 @@ final class CopiedPicture {
   let layout: BufferLayout
   /// The compositor's name of the memory.
   let buffer: OpaquePointer
+  /// The parts that may differ from the newest picture.
+  var stale: DamageList
   private let memory: Memory
 
   /// The mapped memory, which lives as long as a lease. The leases of its pixels and its owner keep it.
@@ -40,7 +43,11 @@ final class CopiedPicture {
         pool, 0, Int32(layout.size.width), Int32(layout.size.height), Int32(layout.stride), layout.code)
     else { return nil }
     (self.layout, self.buffer) = (layout, buffer)
+    stale = DamageList([PixelRect(layout.size)])
   }
+
+  /// Any part may differ from the newest picture.
+  func noteAllStale() { stale = DamageList([PixelRect(layout.size)]) }
 
   /// Releases the compositor's buffer; leases stay. Before the connection ends.
   func release() { wl_buffer_destroy(buffer) }

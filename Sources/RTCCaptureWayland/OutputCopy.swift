@@ -1,11 +1,10 @@
-import CWayland
 import RTCCapture
 import RTCMedia
 import RTCNet
 import RTCPrimitives
 
-/// Copies of one monitor by wlr-screencopy: one after another, each asked for by its owner. The compositor answers when the
-/// monitor shows something new.
+/// Copies of one monitor: one after another, each asked for by its owner. The compositor answers when the monitor shows
+/// something new.
 final class OutputCopy {
   /// The most pictures of a monitor, of which the consumer holds some.
   private static let mostPictures = 6
@@ -29,21 +28,17 @@ final class OutputCopy {
   private enum State {
     case idle
     /// The compositor is to say how it writes.
-    case offering(OpaquePointer)
+    case offering
     /// All pictures are leased.
-    case waiting(OpaquePointer, BufferLayout)
-    case copying(OpaquePointer, CopiedPicture)
+    case waiting(BufferLayout)
+    case copying(CopiedPicture)
   }
 
   let output: WaylandOutput
   private let connection: WaylandConnection
-  private let showsCursor: Bool
+  private let copying: any CopyProtocol
   private var state = State.idle
   private var pictures: [CopiedPicture] = []
-  private var layout: BufferLayout?
-  private var refusedFormats: [UInt32] = []
-  private var isUpsideDown = false
-  private var damage = DamageList()
   /// Whether the next copy is to come without waiting for a change.
   private var isWholeWanted = true
   /// The newest copy, and how it lies in its buffer.
@@ -56,27 +51,20 @@ final class OutputCopy {
   /// The number of copies that the compositor has refused, without one that it made.
   private(set) var failures = 0
 
-  init(_ output: WaylandOutput, _ connection: WaylandConnection, showsCursor: Bool) {
-    (self.output, self.connection, self.showsCursor) = (output, connection, showsCursor)
+  init(_ output: WaylandOutput, _ connection: WaylandConnection, _ copying: any CopyProtocol) {
+    (self.output, self.connection, self.copying) = (output, connection, copying)
     askAt = .zero
   }
 
   /// Whether the compositor reports changes.
-  var hasDamage: Bool {
-    connection.copyManager.map { zwlr_screencopy_manager_v1_get_version($0) >= 2 } ?? false
-  }
+  var hasDamage: Bool { copying.hasDamage }
 
-  private var isIdle: Bool { if case .idle = state { true } else { false } }
-
-  /// Whether the monitor has another form now than when it was last copied.
+  /// Whether the monitor has another form now than when it was last copied, and the compositor does not say so.
   var isOutdated: Bool {
-    guard let newest, let size = output.modeSize else { return false }
-    return newest.picture.layout.size != size || newest.orientation != expectedOrientation(of: newest)
-  }
-
-  private func expectedOrientation(of copy: (picture: CopiedPicture, orientation: PixelOrientation)) -> PixelOrientation
-  {
-    isUpsideDown ? output.orientation.upsideDown() : output.orientation
+    guard let newest, let size = output.modeSize, let orientation = copying.expectedOrientation(of: output) else {
+      return false
+    }
+    return newest.picture.layout.size != size || newest.orientation != orientation
   }
 
   func takeResult() -> Result? {
@@ -88,23 +76,18 @@ final class OutputCopy {
   func proceed(_ now: Timestamp) {
     switch state {
     case .idle:
-      guard let askAt, askAt <= now, let manager = connection.copyManager else { return }
+      guard let askAt, askAt <= now else { return }
       self.askAt = nil
-      (layout, isUpsideDown) = (nil, false)
-      damage.removeAll()
-      guard let frame = zwlr_screencopy_manager_v1_capture_output(manager, showsCursor ? 1 : 0, output.proxy) else {
-        return
-      }
-      state = .offering(frame)
-      zwlr_screencopy_frame_v1_add_listener(frame, WaylandListeners.frame, Unmanaged.passUnretained(self).toOpaque())
-    case .waiting(let frame, let layout): copy(frame, layout)
+      state = .offering
+      copying.ask(for: self)
+    case .waiting(let layout): copy(layout)
     case .offering, .copying: break
     }
   }
 
   /// The next copy is whole, whatever changes. A copy under way is given up.
   func startOver(_ now: Timestamp) {
-    cancel()
+    close()
     isWholeWanted = true
     (newest, result) = (nil, nil)
     askAt = now
@@ -112,65 +95,55 @@ final class OutputCopy {
 
   /// Gives all of the compositor's objects back. Before the connection ends.
   func end() {
-    cancel()
+    close()
     newest = nil
     for picture in pictures { picture.release() }
     pictures.removeAll()
   }
 
-  private func cancel() {
-    switch state {
-    case .idle: break
-    case .offering(let frame), .waiting(let frame, _), .copying(let frame, _): zwlr_screencopy_frame_v1_destroy(frame)
-    }
+  private func close() {
+    copying.close()
+    leaveCopy()
+  }
+
+  /// The copy under way does not come about. The compositor may have written a part of it.
+  private func leaveCopy() {
+    if case .copying(let picture) = state { picture.noteAllStale() }
     state = .idle
   }
 
   // MARK: The compositor's words
 
-  func take(offer code: UInt32, width: UInt32, height: UInt32, stride: UInt32) {
-    guard case .offering(let frame) = state, layout == nil else { return }
-    layout = BufferLayout(code: code, width: width, height: height, stride: stride)
-    if layout == nil { refusedFormats.append(code) }
-    // Before version 3 there is one offer, and nothing after it.
-    if zwlr_screencopy_frame_v1_get_version(frame) < 3 { finishOffers() }
+  func offer(_ layout: BufferLayout) {
+    guard case .offering = state else { return }
+    copy(layout)
   }
 
-  func finishOffers() {
-    guard case .offering(let frame) = state else { return }
-    guard let layout else {
-      cancel()
-      refusal = .format(formatSentence)
-      return
-    }
-    copy(frame, layout)
+  /// The compositor has no form of pixels that this program reads.
+  /// - Parameter formats: values of `wl_shm.format`.
+  func refuse(_ formats: [UInt32]) {
+    close()
+    refusal = .format(sentence(for: formats))
   }
 
-  func take(flags: UInt32) { isUpsideDown = flags & ZWLR_SCREENCOPY_FRAME_V1_FLAGS_Y_INVERT.rawValue != 0 }
-
-  func take(damage x: UInt32, _ y: UInt32, _ width: UInt32, _ height: UInt32) {
-    guard case .copying(_, let picture) = state else { return }
-    // Numbers of 32 bits cannot overflow here.
-    let rect = PixelRect(x: Int(x), y: Int(y), width: Int(width), height: Int(height))
-    damage.insert(rect.intersection(PixelRect(picture.layout.size)))
-  }
-
-  func finish(high: UInt32, low: UInt32, nanoseconds: UInt32) {
-    guard case .copying(let frame, let picture) = state else { return }
-    zwlr_screencopy_frame_v1_destroy(frame)
+  /// - Parameter damage: the changes since the copy before, in pixels of the buffer and inside it.
+  func finish(at time: Timestamp, damage: DamageList, _ orientation: PixelOrientation) {
+    guard case .copying(let picture) = state else { return }
     state = .idle
-    let orientation = isUpsideDown ? output.orientation.upsideDown() : output.orientation
-    let isSame = newest.map { $0.picture.layout == picture.layout && $0.orientation == orientation } ?? false
     let size = picture.layout.size
-    let rects =
-      isSame && !isWholeWanted && hasDamage ? damage.rects.map { orientation.upright($0, in: size) } : nil
+    let isSame = newest.map { $0.picture.layout == picture.layout && $0.orientation == orientation } ?? false
+    let isTold = isSame && !isWholeWanted && hasDamage
+    let rects = isTold ? damage.rects.map { orientation.upright($0, in: size) } : nil
+    for other in pictures {
+      if other === picture { other.stale.removeAll() } else { other.stale.formUnion(damage) }
+    }
     newest = (picture, orientation)
     (isWholeWanted, failures) = (false, 0)
-    result = Result(time: Self.time(high: high, low: low, nanoseconds: nanoseconds), damage: rects)
+    result = Result(time: time, damage: rects)
   }
 
   func fail() {
-    cancel()
+    leaveCopy()
     failures += 1
     let pause = min(Self.longestPause, Self.shortestPause * Int64(1 << min(failures, 8)))
     isWholeWanted = true
@@ -178,7 +151,7 @@ final class OutputCopy {
   }
 
   /// The time that the compositor states, if it is of the same clock.
-  private static func time(high: UInt32, low: UInt32, nanoseconds: UInt32) -> Timestamp {
+  static func time(high: UInt32, low: UInt32, nanoseconds: UInt32) -> Timestamp {
     let now = MonotonicClock.now()
     guard high == 0, nanoseconds < 1_000_000_000 else { return now }
     let stated = Timestamp(nanoseconds: Int64(low) * 1_000_000_000 + Int64(nanoseconds))
@@ -187,18 +160,14 @@ final class OutputCopy {
 
   // MARK: Copying
 
-  private func copy(_ frame: OpaquePointer, _ layout: BufferLayout) {
+  private func copy(_ layout: BufferLayout) {
     guard let picture = freePicture(layout) else {
       // A lease that ends wakes the owner.
-      if refusal == nil { state = .waiting(frame, layout) } else { cancel() }
+      if refusal == nil { state = .waiting(layout) } else { close() }
       return
     }
-    state = .copying(frame, picture)
-    if isWholeWanted || !hasDamage {
-      zwlr_screencopy_frame_v1_copy(frame, picture.buffer)
-    } else {
-      zwlr_screencopy_frame_v1_copy_with_damage(frame, picture.buffer)
-    }
+    state = .copying(picture)
+    copying.copy(into: picture, isWhole: isWholeWanted)
   }
 
   private func freePicture(_ layout: BufferLayout) -> CopiedPicture? {
@@ -216,8 +185,13 @@ final class OutputCopy {
     return picture
   }
 
-  private var formatSentence: String {
-    let codes = refusedFormats.map { "0x" + String($0, radix: 16) }.joined(separator: ", ")
+  private func sentence(for formats: [UInt32]) -> String {
+    guard !formats.isEmpty else {
+      return
+        "\(connection.title) copies the monitor \(output.name) into memory of graphics cards alone, which rtcast does not "
+        + "read. Capture it by its portal: --wayland-backend portal."
+    }
+    let codes = formats.map { "0x" + String($0, radix: 16) }.joined(separator: ", ")
     return "\(connection.title) copies the monitor \(output.name) in forms of pixels that rtcast does not read "
       + "(\(codes)); it reads 8 bits a colour. Set the monitor to 8 bits a colour."
   }

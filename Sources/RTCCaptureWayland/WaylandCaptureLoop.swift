@@ -104,12 +104,12 @@ final class WaylandCaptureLoop {
     (settings.settleQuiet, settings.settleLimit) = (.zero, .zero)
     clock = FrameClock(settings)
     plan = try connection.plan(options.target)
-    copies = connection.shownOutputs.map { OutputCopy($0, connection, showsCursor: options.cursor) }
+    copies = connection.shownOutputs.compactMap { connection.copies(of: $0, showsCursor: options.cursor) }
     seenChanges = connection.outputChanges
     placement.set(plan.placement)
     askAliveAt = MonotonicClock.now() + Self.aliveInterval
     clock.noteDemand(at: MonotonicClock.now())
-    if let version = connection.copyVersion, version < 2 {
+    if copies.contains(where: { !$0.hasDamage }) {
       notice("\(connection.title) does not report changes: the screen is copied for every frame, changed or not.")
     }
   }
@@ -186,8 +186,8 @@ final class WaylandCaptureLoop {
     let now = MonotonicClock.now()
     var kept: [OutputCopy] = []
     for output in outputs {
-      kept.append(
-        copies.first { $0.output === output } ?? OutputCopy(output, connection, showsCursor: options.cursor))
+      let known = copies.first { $0.output === output }
+      if let copy = known ?? connection.copies(of: output, showsCursor: options.cursor) { kept.append(copy) }
     }
     for copy in copies where !kept.contains(where: { $0 === copy }) { copy.end() }
     let isSamePicture = newPlan.parts == plan.parts && newPlan.size == plan.size

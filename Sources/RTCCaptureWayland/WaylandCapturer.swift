@@ -29,8 +29,8 @@ public struct WaylandCaptureOptions: Hashable, Sendable {
   }
 }
 
-/// Captures the monitors of a Wayland compositor that has wlr-screencopy (sway, labwc, Hyprland, river, cage), on its own
-/// thread.
+/// Captures the monitors of a Wayland compositor that has ext-image-copy-capture or wlr-screencopy (sway, labwc, Hyprland,
+/// river, cage), on its own thread.
 ///
 /// Frames are views of memory shared with the compositor: BGRA, or RGBA where the compositor writes that. Only pictures of
 /// several monitors, and of turned ones, are put together here, as BGRA. The size of the picture is the target's own,

@@ -20,6 +20,9 @@ final class WaylandConnection {
   private(set) var memory: OpaquePointer?
   /// Nil if the compositor has no wlr-screencopy.
   private(set) var copyManager: OpaquePointer?
+  /// Nil if the compositor has no ext-image-copy-capture.
+  private var imageCopyManager: OpaquePointer?
+  private var outputSourceManager: OpaquePointer?
   private var outputManager: OpaquePointer?
   /// In the compositor's order.
   private(set) var outputs: [WaylandOutput] = []
@@ -55,6 +58,8 @@ final class WaylandConnection {
   deinit {
     for output in outputs { output.release() }
     if let copyManager { zwlr_screencopy_manager_v1_destroy(copyManager) }
+    if let imageCopyManager { ext_image_copy_capture_manager_v1_destroy(imageCopyManager) }
+    if let outputSourceManager { ext_output_image_capture_source_manager_v1_destroy(outputSourceManager) }
     if let outputManager { zxdg_output_manager_v1_destroy(outputManager) }
     if let memory { wl_shm_destroy(memory) }
     if let registry { wl_registry_destroy(registry) }
@@ -137,6 +142,10 @@ final class WaylandConnection {
     case "wl_shm" where memory == nil: memory = cwayland_bind_shm(registry, name)
     case "zwlr_screencopy_manager_v1" where copyManager == nil:
       copyManager = cwayland_bind_screencopy_manager(registry, name, version)
+    case "ext_image_copy_capture_manager_v1" where imageCopyManager == nil:
+      imageCopyManager = cwayland_bind_image_copy_manager(registry, name)
+    case "ext_output_image_capture_source_manager_v1" where outputSourceManager == nil:
+      outputSourceManager = cwayland_bind_output_source_manager(registry, name)
     case "zxdg_output_manager_v1" where outputManager == nil:
       outputManager = cwayland_bind_xdg_output_manager(registry, name, version)
     case "wl_output" where outputs.count < 64:
@@ -156,6 +165,25 @@ final class WaylandConnection {
   private func describeOutputs() {
     guard let outputManager else { return }
     for output in outputs { output.describe(by: outputManager) }
+  }
+
+  /// The objects that begin sessions of ext-image-copy-capture; nil if the compositor cannot copy monitors by it.
+  private var imageManagers: ImageCopySession.Managers? {
+    guard let imageCopyManager, let outputSourceManager else { return nil }
+    return ImageCopySession.Managers(copies: imageCopyManager, outputs: outputSourceManager)
+  }
+
+  /// The version of ext-image-copy-capture; nil if the compositor cannot copy monitors by it.
+  var imageCopyVersion: Int? {
+    imageManagers.map { Int(ext_image_copy_capture_manager_v1_get_version($0.copies)) }
+  }
+
+  /// Copies of a monitor by the newest protocol that the compositor has; nil if it has none.
+  func copies(of output: WaylandOutput, showsCursor: Bool) -> OutputCopy? {
+    if let managers = imageManagers {
+      return OutputCopy(output, self, ImageCopySession(managers, output, showsCursor: showsCursor))
+    }
+    return copyManager.map { OutputCopy(output, self, ScreencopyFrames($0, output, showsCursor: showsCursor)) }
   }
 
   static func version(of manager: OpaquePointer) -> Int { Int(zwlr_screencopy_manager_v1_get_version(manager)) }

@@ -56,16 +56,37 @@ enum WaylandListeners {
   nonisolated(unsafe) static let frame = table(
     zwlr_screencopy_frame_v1_listener(
       buffer: { data, _, format, width, height, stride in
-        owner(data, OutputCopy.self).take(offer: format, width: width, height: height, stride: stride)
+        owner(data, ScreencopyFrames.self).take(offer: format, width: width, height: height, stride: stride)
       },
-      flags: { data, _, flags in owner(data, OutputCopy.self).take(flags: flags) },
+      flags: { data, _, flags in owner(data, ScreencopyFrames.self).take(flags: flags) },
       ready: { data, _, high, low, nanoseconds in
-        owner(data, OutputCopy.self).finish(high: high, low: low, nanoseconds: nanoseconds)
+        owner(data, ScreencopyFrames.self).finish(high: high, low: low, nanoseconds: nanoseconds)
       },
-      failed: { data, _ in owner(data, OutputCopy.self).fail() },
+      failed: { data, _ in owner(data, ScreencopyFrames.self).fail() },
       damage: { data, _, x, y, width, height in
-        owner(data, OutputCopy.self).take(damage: x, y, width, height)
+        owner(data, ScreencopyFrames.self).take(damage: x, y, width, height)
       },
       linux_dmabuf: { _, _, _, _, _ in },
-      buffer_done: { data, _ in owner(data, OutputCopy.self).finishOffers() }))
+      buffer_done: { data, _ in owner(data, ScreencopyFrames.self).finishOffers() }))
+
+  nonisolated(unsafe) static let imageSession = table(
+    ext_image_copy_capture_session_v1_listener(
+      buffer_size: { data, _, width, height in owner(data, ImageCopySession.self).take(width: width, height: height) },
+      shm_format: { data, _, format in owner(data, ImageCopySession.self).take(format: format) },
+      dmabuf_device: { _, _, _ in },
+      dmabuf_format: { _, _, _, _ in },
+      done: { data, _ in owner(data, ImageCopySession.self).finishConstraints() },
+      stopped: { data, _ in owner(data, ImageCopySession.self).stop() }))
+
+  nonisolated(unsafe) static let imageFrame = table(
+    ext_image_copy_capture_frame_v1_listener(
+      transform: { data, _, transform in owner(data, ImageCopySession.self).take(transform: transform) },
+      damage: { data, _, x, y, width, height in
+        owner(data, ImageCopySession.self).take(damage: x, y, width, height)
+      },
+      presentation_time: { data, _, high, low, nanoseconds in
+        owner(data, ImageCopySession.self).take(high: high, low: low, nanoseconds: nanoseconds)
+      },
+      ready: { data, _ in owner(data, ImageCopySession.self).finish() },
+      failed: { data, _, reason in owner(data, ImageCopySession.self).fail(reason) }))
 }

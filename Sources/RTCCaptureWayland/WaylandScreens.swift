@@ -25,6 +25,8 @@ public struct WaylandScreens: Hashable, Sendable {
   public var monitors: [WaylandMonitor]
   /// The version of wlr-screencopy; nil when the compositor has none.
   public var screencopy: Int?
+  /// The version of ext-image-copy-capture, which is used before wlr-screencopy; nil when the compositor has none.
+  public var imageCopy: Int?
   /// The reason why nothing can be captured; nil when it can be.
   public var refusal: CaptureError?
 
@@ -37,7 +39,7 @@ public struct WaylandScreens: Hashable, Sendable {
       let whole = monitors.reduce(PixelRect(x: 0, y: 0, width: 0, height: 0)) { $0.union($1.rect) }
       return WaylandScreens(
         socket: connection.name, compositor: connection.compositor, size: whole.size, monitors: monitors,
-        screencopy: connection.copyVersion, refusal: connection.refusal)
+        screencopy: connection.copyVersion, imageCopy: connection.imageCopyVersion, refusal: connection.refusal)
     }
   }
 }
@@ -59,10 +61,10 @@ extension WaylandConnection {
 
   /// The reason why the compositor cannot be captured; nil: it can.
   var refusal: CaptureError? {
-    guard copyManager != nil, memory != nil else {
+    guard copyManager != nil || imageCopyVersion != nil, memory != nil else {
       return .unavailable(
-        "\(title) does not let programs capture the screen: it has no wlr-screencopy. Cast a window of an X program "
-          + "(--window with --display), log in to an X11 (“Xorg”) session, or use another program’s pictures by `rtcast pipe`."
+        "\(title) does not let programs capture the screen: it has neither ext-image-copy-capture nor wlr-screencopy. "
+          + "Cast a window of an X program (--window with --display), log in to an X11 (“Xorg”) session, or use another program’s pictures by `rtcast pipe`."
       )
     }
     return nil

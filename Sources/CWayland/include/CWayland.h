@@ -12,6 +12,8 @@ extern struct wl_proxy *(*cwayland_marshal)(
 
 #include <wayland-client-protocol.h>
 
+#include "ext-image-capture-source-v1.h"
+#include "ext-image-copy-capture-v1.h"
 #include "wlr-screencopy-unstable-v1.h"
 #include "xdg-output-unstable-v1.h"
 
@@ -45,6 +47,18 @@ static inline struct zwlr_screencopy_manager_v1 *cwayland_bind_screencopy_manage
     struct wl_registry *registry, uint32_t name, uint32_t version) {
   return (struct zwlr_screencopy_manager_v1 *)wl_registry_bind(
       registry, name, &zwlr_screencopy_manager_v1_interface, version < 3 ? version : 3);
+}
+
+static inline struct ext_image_copy_capture_manager_v1 *cwayland_bind_image_copy_manager(
+    struct wl_registry *registry, uint32_t name) {
+  return (struct ext_image_copy_capture_manager_v1 *)wl_registry_bind(
+      registry, name, &ext_image_copy_capture_manager_v1_interface, 1);
+}
+
+static inline struct ext_output_image_capture_source_manager_v1 *cwayland_bind_output_source_manager(
+    struct wl_registry *registry, uint32_t name) {
+  return (struct ext_output_image_capture_source_manager_v1 *)wl_registry_bind(
+      registry, name, &ext_output_image_capture_source_manager_v1_interface, 1);
 }
 
 #endif

@@ -11,10 +11,10 @@ struct ScreenCommand: CastingCommand {
       captured, encoded or sent while nothing on the screen changes, so a high --fps costs only while something moves. No \
       audio is sent unless --audio asks for it.
 
-      A Wayland desktop is captured by wlr-screencopy where the compositor has it (sway, labwc, Hyprland, river, cage); else \
-      by the desktop's portal, whose dialog asks what to share. --wayland-backend mutter captures GNOME without a dialog. \
-      Windows of X programs can be cast everywhere (--window). `rtcast list` shows monitors and windows, and `rtcast doctor` \
-      what works.
+      A Wayland desktop is captured by ext-image-copy-capture or wlr-screencopy where the compositor has one (sway, labwc, \
+      Hyprland, river, cage); else by the desktop's portal, whose dialog asks what to share. --wayland-backend mutter \
+      captures GNOME without a dialog. Windows of X programs can be cast everywhere (--window). `rtcast list` shows monitors \
+      and windows, and `rtcast doctor` what works.
 
       Examples:
         rtcast screen

@@ -19,6 +19,9 @@ struct WaylandChecks {
     guard !found.monitors.isEmpty else {
       return .fails("Wayland", text, advice: "Connect a monitor, or switch one on.")
     }
+    if let version = found.imageCopy, found.refusal == nil {
+      return .works("Wayland", "\(text), captured by ext-image-copy-capture \(version)")
+    }
     if let version = found.screencopy, found.refusal == nil {
       guard version >= 2 else {
         return .lacks(

@@ -9,14 +9,14 @@ struct Desktop {
   /// The way to capture the screen.
   enum Way {
     case x11
-    /// The compositor's wlr-screencopy.
+    /// The compositor's ext-image-copy-capture or wlr-screencopy.
     case screencopy
     case portal(PortalCaptureOptions.Backend)
   }
 
   /// The Wayland desktop of WAYLAND_DISPLAY; nil if the variable is not set.
   let wayland: Result<WaylandScreens, CaptureError>?
-  /// The ways of the session beside wlr-screencopy; nil if it was not asked.
+  /// The ways of the session beside the compositor's own protocol; nil if it was not asked.
   let sharing: Result<PortalDesktop, CaptureError>?
 
   /// An X display that an option names.

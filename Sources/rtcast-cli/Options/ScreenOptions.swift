@@ -18,7 +18,7 @@ struct ScreenOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "How a Wayland desktop is captured: by wlr-screencopy (wlr); by the desktop's portal, whose dialog asks what to share "
+      "How a Wayland desktop is captured: by the compositor's own protocol (wlr); by the desktop's portal, whose dialog asks what to share "
         + "(portal); by GNOME without a dialog (mutter); or by the first of these that is there (auto). (default: auto)",
       valueName: "backend"))
   var waylandBackend: WaylandBackend?
