@@ -34,7 +34,7 @@ enum pw_stream_state {
   PW_STREAM_STATE_STREAMING = 3
 };
 
-enum { PW_DIRECTION_INPUT = 0, PW_STREAM_FLAG_AUTOCONNECT = 1 << 0, PW_STREAM_FLAG_DONT_RECONNECT = 1 << 7, PW_ID_CORE = 0 };
+enum { PW_VERSION_REGISTRY = 3, PW_DIRECTION_INPUT = 0, PW_STREAM_FLAG_AUTOCONNECT = 1 << 0, PW_STREAM_FLAG_DONT_RECONNECT = 1 << 7, PW_ID_CORE = 0 };
 
 // Version 0, which has the members that are used.
 struct pw_stream_events {
@@ -63,10 +63,31 @@ struct pw_core_events {
   void (*remove_mem)(void *data, uint32_t id);
 };
 
+struct pw_registry;
+
 // The first of its methods.
 struct pw_core_methods {
   uint32_t version;
   int (*add_listener)(void *object, struct spa_hook *hook, const struct pw_core_events *events, void *data);
+  int (*hello)(void *object, uint32_t version);
+  int (*sync)(void *object, uint32_t id, int sequence);
+  int (*pong)(void *object, uint32_t id, int sequence);
+  int (*error)(void *object, uint32_t id, int sequence, int result, const char *message);
+  struct pw_registry *(*get_registry)(void *object, uint32_t version, size_t user_data_size);
+};
+
+// Version 0.
+struct pw_registry_events {
+  uint32_t version;
+  void (*global)(
+      void *data, uint32_t id, uint32_t permissions, const char *type, uint32_t version, const void *properties);
+  void (*global_remove)(void *data, uint32_t id);
+};
+
+// The first of its methods.
+struct pw_registry_methods {
+  uint32_t version;
+  int (*add_listener)(void *object, struct spa_hook *hook, const struct pw_registry_events *events, void *data);
 };
 
 // The library's functions; null before `cpipewire_missing` was called.

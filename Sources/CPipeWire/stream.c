@@ -16,7 +16,10 @@ struct cpipewire_stream {
   struct pw_context *context;
   struct pw_core *core;
   struct pw_stream *stream;
-  struct spa_hook core_hook, stream_hook;
+  // The objects of PipeWire, among them the node.
+  struct pw_registry *registry;
+  struct spa_hook core_hook, registry_hook, stream_hook;
+  uint32_t node;
   // The format is that of linear DMA-BUFs.
   bool is_device;
 };
@@ -123,6 +126,11 @@ static void core_failed(void *data, uint32_t id, int sequence, int result, const
   if (id == PW_ID_CORE && result == -EPIPE) end(data, message);
 }
 
+static void object_removed(void *data, uint32_t id) {
+  struct cpipewire_stream *self = data;
+  if (self->listener && id == self->node) self->listener->state(self->listener->owner, cpipewire_node_removed, NULL);
+}
+
 static void state_changed(void *data, enum pw_stream_state old, enum pw_stream_state state, const char *error) {
   struct cpipewire_stream *self = data;
   (void)old;
@@ -198,6 +206,7 @@ static void process(void *data) {
 }
 
 static const struct pw_core_events core_events = {0, .error = core_failed};
+static const struct pw_registry_events registry_events = {0, .global_remove = object_removed};
 static const struct pw_stream_events stream_events = {
     0, .state_changed = state_changed, .param_changed = param_changed, .add_buffer = add_buffer,
     .remove_buffer = remove_buffer, .process = process};
@@ -226,6 +235,13 @@ struct cpipewire_stream *cpipewire_open(
   spa_interface_call_res(
       (struct spa_interface *)self->core, struct pw_core_methods, result, add_listener, 0, &self->core_hook, &core_events,
       self);
+  self->node = node;
+  spa_interface_call_res(
+      (struct spa_interface *)self->core, struct pw_core_methods, self->registry, get_registry, 0, PW_VERSION_REGISTRY, 0);
+  if (!self->registry) goto failed;
+  spa_interface_call_res(
+      (struct spa_interface *)self->registry, struct pw_registry_methods, result, add_listener, 0, &self->registry_hook,
+      &registry_events, self);
   struct pw_properties *properties =
       cpipewire_library.properties_new_string("media.type=Video media.category=Capture media.role=Screen node.name=rtcast");
   self->stream = cpipewire_library.stream_new(self->core, "rtcast", properties);
@@ -257,6 +273,7 @@ void cpipewire_close(struct cpipewire_stream *self) {
     spa_hook_remove(&self->stream_hook);
     cpipewire_library.stream_destroy(self->stream);
   }
+  if (self->registry) spa_hook_remove(&self->registry_hook);
   if (self->core) {
     spa_hook_remove(&self->core_hook);
     cpipewire_library.core_disconnect(self->core);

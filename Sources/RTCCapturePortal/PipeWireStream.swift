@@ -12,6 +12,8 @@ final class PipeWireStream {
     case format(PixelSize, PixelFormat)
     /// Buffers can be taken.
     case ready
+    /// The desktop took the node away; PipeWire is there.
+    case nodeRemoved
     /// The stream is over; the text is PipeWire's, perhaps empty.
     case ended(String)
   }
@@ -38,6 +40,7 @@ final class PipeWireStream {
           switch state {
           case cpipewire_streaming: stream.events.append(.isStreaming(true))
           case cpipewire_paused: stream.events.append(.isStreaming(false))
+          case cpipewire_node_removed: stream.events.append(.nodeRemoved)
           case cpipewire_ended: stream.events.append(.ended(text.map { String(cString: $0) } ?? ""))
           default: break
           }

@@ -49,6 +49,8 @@ final class PortalCaptureLoop {
   private var wasDrawn = true
   private var reportedStall: String?
   private var retryAt: Timestamp?
+  /// Whether it is the desktop, not PipeWire, that ended the last stream.
+  private var isNodeRemoved = false
   /// The time at which a stream without a format is reported.
   private var reportFormatAt: Timestamp?
   private var closedAt: Timestamp?
@@ -173,7 +175,7 @@ final class PortalCaptureLoop {
         case .waitForUser:
           report(stall: "The desktop may ask in a dialog what to share; the cast begins when that is answered there.")
         case .open(let node, let descriptor): try openStream(node, descriptor)
-        case .closed: if retryAt == nil { closedAt = closedAt ?? MonotonicClock.now() }
+        case .closed: if retryAt == nil || isNodeRemoved { closedAt = closedAt ?? MonotonicClock.now() }
         }
       } catch {
         throw .failed(error)
@@ -210,6 +212,7 @@ final class PortalCaptureLoop {
       bus = try DesktopBus()
       do throws(SystemError) { try poller.add(bus.descriptor, token: Token.bus) } catch { throw CaptureError(error) }
       session = try CastSession(bus, options)
+      isNodeRemoved = false
     } catch {
       // While the desktop is there, PipeWire may come back.
       guard isDesktopThere else { throw .failed(error) }
@@ -240,13 +243,20 @@ final class PortalCaptureLoop {
           notice("The desktop made a virtual monitor of \(size), not of \(wanted).")
         }
       case .ready: try takeBuffers(stream)
+      case .nodeRemoved:
+        // Who ends the sharing closes the session, too. A portal that crashed does not.
+        closeStream()
+        isNodeRemoved = true
+        retryAt = MonotonicClock.now() + Self.retryInterval
+        report(stall: "The desktop took the pictures of its screen away. It is asked for them again.")
+        return
       case .ended(let text):
         closeStream()
         guard hasStarted else {
           let reason = text.isEmpty ? "" : " (\(text))"
           throw .lost("PipeWire does not connect the stream of the screen\(reason). \(Self.connectionAdvice)")
         }
-        closedAt = nil
+        (closedAt, isNodeRemoved) = (nil, false)
         retryAt = MonotonicClock.now() + Self.retryInterval
         report(stall: "PipeWire, which passes the pictures of the screen on, went away; they continue when it is back.")
         return

@@ -41,7 +41,14 @@ struct cpipewire_wish {
   uint32_t width, height;
 };
 
-enum cpipewire_state { cpipewire_connecting, cpipewire_paused, cpipewire_streaming, cpipewire_ended };
+enum cpipewire_state {
+  cpipewire_connecting,
+  cpipewire_paused,
+  cpipewire_streaming,
+  // PipeWire is there, but the node is not.
+  cpipewire_node_removed,
+  cpipewire_ended
+};
 
 struct cpipewire_rect {
   int32_t x, y;

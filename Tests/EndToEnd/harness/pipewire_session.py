@@ -20,7 +20,7 @@ SETTINGS = Path("/usr/share/wireplumber")
 SCRIPT = """
 trap 'kill $(jobs -p) 2>/dev/null' EXIT
 echo $DBUS_SESSION_BUS_ADDRESS > bus
-keep() { while [ ! -e end ]; do "$@" & echo $! > $1.pid; wait $!; sleep 0.2; done; }
+keep() { while [ ! -e end ]; do "$@" & echo $! > ${1##*/}.pid; wait $!; sleep 0.2; done; }
 keep pipewire &
 until [ -S pipewire-0 ]; do sleep 0.05; done
 keep wireplumber &
@@ -84,18 +84,23 @@ class PipeWireSession:
             self.process.kill()
             self.process.wait()
         self.log.close()
+        # The portal's file system of documents goes when its server has seen the bus end.
+        documents = self.path / "doc"
+        deadline = time.monotonic() + 10
+        while os.path.ismount(documents) and time.monotonic() < deadline:
+            time.sleep(0.05)
 
 
 class Gnome:
     """GNOME's Mutter without a screen."""
 
-    def __init__(self, size=(800, 600)):
-        """`size`: of its monitor; None: it has none."""
+    def __init__(self, size=(800, 600), beside="", env=()):
+        """`size`: of its monitor; None: it has none. `beside`: commands of the session, run when Mutter has been started."""
         self.folder = tempfile.TemporaryDirectory(prefix="gnome-")
         self.path = self.folder.name
         self.session = PipeWireSession(
             self.path, f"mutter --headless {f'--virtual-monitor {size[0]}x{size[1]} ' if size else ''}--wayland --wayland-display=wayland-7 --no-x11 & "
-            "echo $! > mutter.pid; wait $!")
+            f"echo $! > mutter.pid\n{beside}\nwait $(cat mutter.pid)", env)
         self.env = {"XDG_RUNTIME_DIR": self.path, "WAYLAND_DISPLAY": "wayland-7", **self.session.bus}
         self.clients = []
         self.session.until(lambda: self.session.has("org.gnome.Mutter.ScreenCast"), "Mutter did not start")
@@ -153,11 +158,15 @@ class StandInPortal:
     def fill(self, colour, command="fill"):
         """The left half in this colour, the right half in its complement."""
         self.colour = colour
-        self.control.write(f"{command} {colour:06x}\n".encode())
+        self.tell(f"{command} {colour:06x}")
+
+    def tell(self, words):
+        """A command of `stand_in_portal.c`."""
+        self.control.write(f"{words}\n".encode())
 
     def resize(self, size):
         self.size = size
-        self.control.write(f"size {size[0]} {size[1]}\n".encode())
+        self.tell(f"size {size[0]} {size[1]}")
 
     def said(self):
         return (self.path / "said").read_text().splitlines()
@@ -166,8 +175,11 @@ class StandInPortal:
         self.session.until(lambda: any(re.fullmatch(pattern, line) for line in self.said()), f"not said: {pattern}; {self.said()}")
 
     def picture(self):
-        halves = [[value >> shift & 255 for shift in (16, 8, 0)] for value in (self.colour, ~self.colour)]
-        return np.repeat(np.array(halves, np.uint8), self.size[0] // 2, axis=0)[None].repeat(self.size[1], axis=0)
+        return self.halves(self.colour, ~self.colour)
+
+    def halves(self, left, right):
+        colours = [[value >> shift & 255 for shift in (16, 8, 0)] for value in (left, right)]
+        return np.repeat(np.array(colours, np.uint8), self.size[0] // 2, axis=0)[None].repeat(self.size[1], axis=0)
 
     def stop(self):
         self.control.close()

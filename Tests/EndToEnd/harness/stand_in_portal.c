@@ -4,10 +4,20 @@
 //
 // SOURCES is the portal's AvailableSourceTypes. MEMORY is file, device, unsealed-device (a shared file that is passed on as DMA-BUF)
 // or pointer (PipeWire's own memory). SIZE is WxH, or 0x0 for any that is asked for. Each FORMAT is plain (no modifier), linear,
-// tiled, or choice (tiled or linear). Lines of the FIFO "control" say what is shown:
+// tiled, choice (tiled or linear), or deep (ten bits a colour). Lines of the FIFO "control" say what is shown:
 //   fill RRGGBB     left half in this colour, right half in its complement
 //   short RRGGBB    likewise, with a stride that is too small
+//   false RRGGBB    likewise, but the picture is said to be corrupted
 //   size W H        another size
+// and what is told with the pictures from then on:
+//   damage X Y W H  what has changed; without a size: not told
+//   crop X Y W H    the part that is meant; without a size: all
+//   transform N     how it is turned, as in wl_output
+//   cursor X Y RRGGBB       a pointer of 8x8 pixels in this colour
+//   cursor hidden
+// or end it:
+//   close           the session is ended
+//   remove          the stream is, without a word; there is another one for who asks again
 // The picture comes again five times a second. What happens is written to standard output, a line each.
 #define _GNU_SOURCE
 #include <errno.h>
@@ -33,6 +43,7 @@ struct pw_context *pw_context_new(struct pw_loop *loop, struct pw_properties *pr
 struct pw_core *pw_context_connect(struct pw_context *context, struct pw_properties *properties, size_t size);
 struct pw_properties *pw_properties_new_string(const char *text);
 struct pw_stream *pw_stream_new(struct pw_core *core, const char *name, struct pw_properties *properties);
+void pw_stream_destroy(struct pw_stream *stream);
 void pw_stream_add_listener(struct pw_stream *, struct spa_hook *, const struct pw_stream_events *, void *data);
 int pw_stream_connect(struct pw_stream *, int direction, uint32_t target, int flags, const struct spa_pod **, uint32_t count);
 int pw_stream_update_params(struct pw_stream *, const struct spa_pod **params, uint32_t count);
@@ -44,13 +55,23 @@ int pw_stream_trigger_process(struct pw_stream *);
 enum { output = 1, driver = 1 << 3, map_buffers = 1 << 2, alloc_buffers = 1 << 8, gap = 64, most_formats = 4 };
 static const int64_t tiled = 0x0100000000000001, linear = 0;
 
+static struct pw_loop *loop;
+static struct pw_core *core;
 static struct pw_stream *stream;
 static sd_bus *bus;
 static uint32_t sources, width, height, shown_width, shown_height, colour = 0x204060;
 static const char *memory;
 static char **formats;
 static int format_count;
-static bool is_short;
+static bool is_short, is_false;
+static struct spa_region damage, crop;
+static uint32_t transform;
+static struct {
+  bool is_told, is_hidden;
+  int x, y;
+  uint32_t colour;
+} cursor;
+enum { cursor_side = 8, cursor_size = sizeof(struct spa_meta_cursor) + sizeof(struct spa_meta_bitmap) + 64 * 64 * 4 };
 
 static bool is(const char *word, const char *other) { return !strcmp(word, other); }
 static bool is_device(void) { return strstr(memory, "device") != NULL; }
@@ -67,7 +88,8 @@ static const struct spa_pod *format(struct spa_pod_builder *builder, const char 
   spa_pod_builder_push_object(builder, &frame, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat);
   spa_pod_builder_add(
       builder, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video), SPA_FORMAT_mediaSubtype,
-      SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw), SPA_FORMAT_VIDEO_format, SPA_POD_Id(SPA_VIDEO_FORMAT_BGRx), 0);
+      SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw), SPA_FORMAT_VIDEO_format,
+      SPA_POD_Id(is(word, "deep") ? SPA_VIDEO_FORMAT_xBGR_210LE : SPA_VIDEO_FORMAT_BGRx), 0);
   if (is(word, "choice")) {
     spa_pod_builder_prop(
         builder, SPA_FORMAT_VIDEO_modifier, SPA_POD_PROP_FLAG_MANDATORY | SPA_POD_PROP_FLAG_DONT_FIXATE);
@@ -76,7 +98,7 @@ static const struct spa_pod *format(struct spa_pod_builder *builder, const char 
     spa_pod_builder_long(builder, tiled);
     spa_pod_builder_long(builder, linear);
     spa_pod_builder_pop(builder, &choice);
-  } else if (!is(word, "plain")) {
+  } else if (!is(word, "plain") && !is(word, "deep")) {
     spa_pod_builder_prop(builder, SPA_FORMAT_VIDEO_modifier, SPA_POD_PROP_FLAG_MANDATORY);
     spa_pod_builder_long(builder, is(word, "tiled") ? tiled : linear);
   }
@@ -104,6 +126,12 @@ static void offer_again(void) {
   pw_stream_update_params(stream, params, count);
 }
 
+static const struct spa_pod *meta(struct spa_pod_builder *builder, enum spa_meta_type type, int32_t size) {
+  return spa_pod_builder_add_object(
+      builder, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta, SPA_PARAM_META_type, SPA_POD_Id(type), SPA_PARAM_META_size,
+      SPA_POD_Int(size));
+}
+
 static void param_changed(void *data, uint32_t id, const struct spa_pod *param) {
   struct spa_video_info_raw info = {0};
   (void)data;
@@ -115,17 +143,17 @@ static void param_changed(void *data, uint32_t id, const struct spa_pod *param) 
   SAY("format %ux%u %s", shown_width, shown_height, modifier ? info.modifier ? "tiled" : "linear" : "plain");
   int type = is(memory, "pointer") ? SPA_DATA_MemPtr : modifier ? SPA_DATA_DmaBuf : SPA_DATA_MemFd;
   int32_t stride = (int32_t)shown_width * 4 + gap;
-  uint8_t bytes[1024];
+  uint8_t bytes[2048];
   struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(bytes, sizeof bytes);
   const struct spa_pod *params[] = {
       spa_pod_builder_add_object(
           &builder, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers, SPA_POD_CHOICE_RANGE_Int(6, 2, 8),
           SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1), SPA_PARAM_BUFFERS_size, SPA_POD_Int(stride * (int32_t)shown_height),
           SPA_PARAM_BUFFERS_stride, SPA_POD_Int(stride), SPA_PARAM_BUFFERS_dataType, SPA_POD_CHOICE_FLAGS_Int(1 << type)),
-      spa_pod_builder_add_object(
-          &builder, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta, SPA_PARAM_META_type, SPA_POD_Id(SPA_META_Header),
-          SPA_PARAM_META_size, SPA_POD_Int(sizeof(struct spa_meta_header)))};
-  pw_stream_update_params(stream, params, 2);
+      meta(&builder, SPA_META_Header, sizeof(struct spa_meta_header)), meta(&builder, SPA_META_VideoDamage, sizeof damage * 4),
+      meta(&builder, SPA_META_VideoCrop, sizeof crop), meta(&builder, SPA_META_VideoTransform, sizeof(struct spa_meta_videotransform)),
+      meta(&builder, SPA_META_Cursor, cursor_size)};
+  pw_stream_update_params(stream, params, sizeof params / sizeof *params);
 }
 
 // Memory for a picture that programs share.
@@ -157,6 +185,29 @@ static void remove_buffer(void *data, struct pw_buffer *buffer) {
   close((int)block->fd);
 }
 
+static void *told(struct pw_buffer *buffer, enum spa_meta_type type, size_t size) {
+  void *place = spa_buffer_find_meta_data(buffer->buffer, type, size);
+  return place ? memset(place, 0, size) : NULL;
+}
+
+static void tell(struct pw_buffer *buffer) {
+  struct spa_meta_region *regions = told(buffer, SPA_META_VideoDamage, 2 * sizeof *regions);
+  if (regions) regions[0].region = damage;
+  struct spa_meta_region *part = told(buffer, SPA_META_VideoCrop, sizeof *part);
+  if (part) part->region = crop;
+  struct spa_meta_videotransform *turn = told(buffer, SPA_META_VideoTransform, sizeof *turn);
+  if (turn) turn->transform = transform;
+  struct spa_meta_cursor *pointer = told(buffer, SPA_META_Cursor, cursor_size);
+  if (!pointer || !cursor.is_told || cursor.is_hidden) return;
+  *pointer = (struct spa_meta_cursor){
+      .id = 1, .position = SPA_POINT(cursor.x, cursor.y), .hotspot = SPA_POINT(0, 0), .bitmap_offset = sizeof *pointer};
+  struct spa_meta_bitmap *bitmap = (void *)(pointer + 1);
+  *bitmap = (struct spa_meta_bitmap){
+      .format = SPA_VIDEO_FORMAT_BGRA, .size = SPA_RECTANGLE(cursor_side, cursor_side), .stride = cursor_side * 4,
+      .offset = sizeof *bitmap};
+  for (int index = 0; index < cursor_side * cursor_side; index++) ((uint32_t *)(bitmap + 1))[index] = 0xff000000 | cursor.colour;
+}
+
 static void process(void *data) {
   struct pw_buffer *buffer = pw_stream_dequeue_buffer(stream);
   (void)data;
@@ -173,22 +224,40 @@ static void process(void *data) {
   block->chunk->offset = 0;
   block->chunk->size = fits ? stride * shown_height : 0;
   block->chunk->stride = is_short ? (int32_t)shown_width * 4 - 4 : (int32_t)stride;
-  block->chunk->flags = fits ? 0 : SPA_CHUNK_FLAG_CORRUPTED;
+  block->chunk->flags = fits && !is_false ? 0 : SPA_CHUNK_FLAG_CORRUPTED;
   struct spa_meta_header *header = spa_buffer_find_meta_data(buffer->buffer, SPA_META_Header, sizeof *header);
   if (header) *header = (struct spa_meta_header){0};
+  tell(buffer);
   pw_stream_queue_buffer(stream, buffer);
   SAY("shown %06x", colour);
+}
+
+static void show(void) {
+  if (stream) pw_stream_trigger_process(stream);
 }
 
 static void state_changed(void *data, enum pw_stream_state old, enum pw_stream_state state, const char *error) {
   (void)data, (void)old;
   if (error) SAY("failed: %s", error);
-  if (state == PW_STREAM_STATE_STREAMING) pw_stream_trigger_process(stream);
+  if (state == PW_STREAM_STATE_STREAMING) show();
 }
 
 static const struct pw_stream_events events = {
     0, .state_changed = state_changed, .param_changed = param_changed, .add_buffer = add_buffer,
     .remove_buffer = remove_buffer, .process = process};
+
+static void open_stream(void) {
+  static struct spa_hook hook;
+  stream = pw_stream_new(core, "desktop", pw_properties_new_string("media.class=Video/Source media.role=Screen node.name=desktop"));
+  pw_stream_add_listener(stream, &hook, &events, NULL);
+  uint8_t bytes[4096];
+  struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(bytes, sizeof bytes);
+  const struct spa_pod *params[most_formats];
+  uint32_t params_count = all_formats(&builder, params);
+  pw_stream_connect(stream, output, UINT32_MAX, driver | (is(memory, "pointer") ? map_buffers : alloc_buffers), params, params_count);
+  while (pw_stream_get_node_id(stream) == UINT32_MAX) spa_loop_control_iterate(loop->control, -1);
+  SAY("node %u", pw_stream_get_node_id(stream));
+}
 
 // MARK: The portal
 
@@ -240,6 +309,7 @@ static int select_sources(sd_bus_message *message, void *data, sd_bus_error *err
 static int start(sd_bus_message *message, void *data, sd_bus_error *error) {
   sd_bus_message *signal = NULL;
   (void)data, (void)error;
+  if (!stream) open_stream();
   begin(message, "os", &signal);
   sd_bus_message_append(signal, "ua{sv}", 0, 1, "streams", "a(ua{sv})", 1, pw_stream_get_node_id(stream), 0);
   sd_bus_send(bus, signal, NULL);
@@ -271,10 +341,32 @@ static const sd_bus_vtable methods[] = {
 
 // MARK: The program
 
+static struct spa_region region(const char *words) {
+  struct spa_region found = {0};
+  sscanf(words, "%d %d %u %u", &found.position.x, &found.position.y, &found.size.width, &found.size.height);
+  return found;
+}
+
 static void obey(char *line) {
-  if (sscanf(line, "fill %x", &colour) == 1 || sscanf(line, "short %x", &colour) == 1) {
+  if (sscanf(line, "fill %x", &colour) == 1 || sscanf(line, "short %x", &colour) == 1 || sscanf(line, "false %x", &colour) == 1) {
     is_short = *line == 's';
-    pw_stream_trigger_process(stream);
+    is_false = line[1] == 'a';
+    show();
+  } else if (is(line, "close\n")) {
+    sd_bus_emit_signal(bus, "/session", "org.freedesktop.portal.Session", "Closed", "a{sv}", 0);
+  } else if (is(line, "remove\n")) {
+    pw_stream_destroy(stream);
+    stream = NULL;
+  } else if (is(line, "cursor hidden\n")) {
+    cursor.is_hidden = true;
+  } else if (sscanf(line, "cursor %d %d %x", &cursor.x, &cursor.y, &cursor.colour) == 3) {
+    cursor.is_told = true;
+    cursor.is_hidden = false;
+  } else if (!strncmp(line, "damage", 6)) {
+    damage = region(line + 6);
+  } else if (!strncmp(line, "crop", 4)) {
+    crop = region(line + 4);
+  } else if (sscanf(line, "transform %u", &transform) == 1) {
   } else if (sscanf(line, "size %u %u", &width, &height) == 2) {
     offer_again();
   }
@@ -287,19 +379,10 @@ int main(int count, char **words) {
   formats = words + 4;
   format_count = count - 4;
   pw_init(NULL, NULL);
-  struct pw_loop *loop = pw_loop_new(NULL);
-  struct pw_core *core = pw_context_connect(pw_context_new(loop, NULL, 0), NULL, 0);
-  stream = pw_stream_new(core, "desktop", pw_properties_new_string("media.class=Video/Source media.role=Screen node.name=desktop"));
-  struct spa_hook hook;
-  pw_stream_add_listener(stream, &hook, &events, NULL);
-  uint8_t bytes[4096];
-  struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(bytes, sizeof bytes);
-  const struct spa_pod *params[most_formats];
-  uint32_t params_count = all_formats(&builder, params);
-  pw_stream_connect(stream, output, UINT32_MAX, driver | (is(memory, "pointer") ? map_buffers : alloc_buffers), params, params_count);
+  loop = pw_loop_new(NULL);
+  core = pw_context_connect(pw_context_new(loop, NULL, 0), NULL, 0);
   spa_loop_control_enter(loop->control);
-  while (pw_stream_get_node_id(stream) == UINT32_MAX) spa_loop_control_iterate(loop->control, -1);
-  SAY("node %u", pw_stream_get_node_id(stream));
+  open_stream();
   if (sd_bus_open_user(&bus) < 0) return 1;
   sd_bus_add_object_vtable(
       bus, NULL, "/org/freedesktop/portal/desktop", "org.freedesktop.portal.ScreenCast", methods, NULL);
@@ -314,7 +397,7 @@ int main(int count, char **words) {
     while (sd_bus_process(bus, NULL) > 0) {}
     sd_bus_flush(bus);
     // Pictures that come before the other side is ready are lost.
-    if (!poll(waits, 3, 200)) pw_stream_trigger_process(stream);
+    if (!poll(waits, 3, 200)) show();
     if (waits[0].revents) spa_loop_control_iterate(loop->control, 0);
     if (waits[2].revents && fgets(line, sizeof line, control)) obey(line);
   }
