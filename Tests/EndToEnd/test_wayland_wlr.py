@@ -7,7 +7,7 @@ import pytest
 
 from harness.browser import Viewer
 from harness.rtcast import run
-from harness.sway import Sway
+from harness.sway import Cage, Sway
 from harness.viewer_page import EVERYTHING, Page
 
 
@@ -64,6 +64,17 @@ def test_a_screen_that_rests_is_the_screen(sway, cast, page_browser):
     # Nothing is captured, and nothing but the samples of statistics costs anything.
     rest = process.wait_event("stats", where=lambda event: event["fps_captured"] == 0)
     assert rest["cpu_pct"] < 10, rest
+
+
+def test_the_screen_of_a_kiosk_is_cast(cast, page_browser):
+    cage = Cage()
+    try:
+        cage.terminal().write(TEXT)
+        page = Page(page_browser, cast("screen", "--fps", "10", "--no-cursor", env=cage.env).url())
+        page.live().until(EVERYTHING)
+        page.is_the_screen(cage)
+    finally:
+        cage.stop()
 
 
 def test_typed_letters_come_one_by_one(sway, cast, browser):

@@ -16,6 +16,18 @@ from PIL import Image
 USER = next((user for user in pwd.getpwall() if user.pw_uid >= 1000 and user.pw_name != "nobody"), None)
 
 
+def headless(folder, command, settings):
+    """A compositor of wlroots without a screen and without root, with its socket in the folder."""
+    if os.geteuid() == 0:
+        for path in (folder, *(entry.path for entry in os.scandir(folder))):
+            os.chown(path, USER.pw_uid, USER.pw_gid)
+        command = ["setpriv", f"--reuid={USER.pw_uid}", f"--regid={USER.pw_gid}", "--clear-groups", *command]
+    return subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        env={"PATH": os.environ["PATH"], "HOME": folder, "XDG_RUNTIME_DIR": folder, "WLR_BACKENDS": "headless", "WLR_RENDERER": "pixman",
+             "WLR_LIBINPUT_NO_DEVICES": "1", **settings})
+
+
 class Sway:
     def __init__(self, size=(800, 600), outputs=1, folder=None):
         """In a runtime folder of its own, or in one that outlives it."""
@@ -27,15 +39,8 @@ class Sway:
         with open(f"{self.path}/config", "w") as config:
             config.write(f"output * resolution {size[0]}x{size[1]}\noutput * bg #204060 solid_color\ndefault_border none\nxwayland disable\n")
         self.env = {"XDG_RUNTIME_DIR": self.path, "WAYLAND_DISPLAY": "wayland-1"}
-        command = ["sway", "-c", f"{self.path}/config"]
-        if os.geteuid() == 0:
-            for path in (self.path, f"{self.path}/config"):
-                os.chown(path, USER.pw_uid, USER.pw_gid)
-            command = ["setpriv", f"--reuid={USER.pw_uid}", f"--regid={USER.pw_gid}", "--clear-groups", *command]
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            env={"PATH": os.environ["PATH"], "HOME": self.path, "XDG_RUNTIME_DIR": self.path, "SWAYSOCK": self.socket,
-                 "WLR_BACKENDS": "headless", "WLR_HEADLESS_OUTPUTS": str(outputs), "WLR_RENDERER": "pixman", "WLR_LIBINPUT_NO_DEVICES": "1"})
+        self.process = headless(self.path, ["sway", "-c", f"{self.path}/config"],
+                                {"SWAYSOCK": self.socket, "WLR_HEADLESS_OUTPUTS": str(outputs)})
         self.clients = []
         deadline = time.monotonic() + 20
         while not (os.path.exists(f"{self.path}/wayland-1") and self._has_outputs(outputs)):
@@ -83,6 +88,22 @@ class Sway:
                 self.kill()
         if self.folder:
             self.folder.cleanup()
+
+
+class Cage(Sway):
+    """A kiosk: the newest window has the whole screen."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="cage-")
+        self.path = self.folder.name
+        self.env = {"XDG_RUNTIME_DIR": self.path, "WAYLAND_DISPLAY": "wayland-0"}
+        self.clients = []
+        # It ends with its first program.
+        self.process = headless(self.path, ["cage", "--", "sleep", "infinity"], {})
+        deadline = time.monotonic() + 20
+        while not os.path.exists(f"{self.path}/wayland-0"):
+            assert self.process.poll() is None and time.monotonic() < deadline, "cage did not start"
+            time.sleep(0.02)
 
 
 class Terminal:
