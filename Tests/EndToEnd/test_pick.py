@@ -121,6 +121,8 @@ def test_the_caster_picks_and_changes_what_viewers_see(cast, desktop, browser):
     page.until("document.documentElement.dataset.state === 'waiting'", what="nothing is cast")
     page.pick("Whole screen")
     viewer.select()
+    # What is shown while nothing is cast is as dark.
+    viewer.until("document.querySelector('video').videoWidth === 1000", what="the whole screen")
     picture = wait_shown(viewer, (0, 0, 0))
     assert picture.shape[:2] == (700, 1000)
     rtcast.stop()

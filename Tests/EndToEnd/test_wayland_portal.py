@@ -1,13 +1,14 @@
 """The screen of a Wayland desktop by xdg-desktop-portal and PipeWire: sway with its portal, which chooses without a dialog."""
 
 import stat
+import subprocess
 import time
 
 import pytest
 
 from harness.browser import Viewer
 from harness.pipewire_session import WlrPortal
-from harness.rtcast import run
+from harness.rtcast import BINARY, run
 from harness.viewer_page import EVERYTHING, Page
 from harness.xwayland import XWayland
 
@@ -75,6 +76,32 @@ def test_a_cast_ends_while_the_dialog_is_open(portal, cast):
     began = time.monotonic()
     process.interrupt()
     assert process.wait() == 0 and time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("end", ["signal", "command"])
+def test_a_cast_goes_on_and_ends_while_its_next_source_asks(portal, cast, browser, tmp_path, end):
+    asked, socket = tmp_path / "asked", tmp_path / "cast.sock"
+    desktop = portal(f"chooser_type=simple\nchooser_cmd=touch {asked}; sleep 100\n")
+    process = cast("test", "--fps", "5", "--size", "320x180", "--control", f"unix:{socket}", env=desktop.env)
+    viewer = Viewer(browser, process.url()).wait_live()
+    source = subprocess.Popen([BINARY, "ctl", "--socket", socket, "source", "screen", "--wayland-backend", "portal"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    desktop.session.until(asked.exists, "nobody asks")
+    # Others are answered, and the picture goes on.
+    code, out, err = run("ctl", "--socket", str(socket), "status")
+    assert code == 0 and "test" in out, (code, out, err)
+    process.drain()
+    frames = viewer.frames()
+    for _ in range(3):
+        process.wait_event("stats")
+    assert viewer.frames() > frames and source.poll() is None
+    if end == "signal":
+        process.interrupt()
+    else:
+        assert run("ctl", "--socket", str(socket), "stop")[0] == 0
+    assert process.wait() == 0
+    _, said = source.communicate(timeout=20)
+    assert source.returncode == 64 and "The cast has ended" in said, (source.returncode, said)
 
 
 @pytest.mark.parametrize("chooser", ["false", "sleep 3 && false"], ids=["at once", "later"])

@@ -9,9 +9,23 @@ struct CastControl {
   /// The consequence of a request for the caller that runs the cast.
   enum Outcome {
     case goesOn
-    /// Another source has taken the place of the cast's own.
-    case sourceReplaced
     case stop
+  }
+
+  /// The end of a change of the source. A change takes as long as its source: the dialog of a desktop may stay open for
+  /// minutes.
+  struct SourceChange: Sendable {
+    /// The command that asked for the source; nil: the cast's own source comes back.
+    let request: ControlRequest?
+    /// The name of the source, as in the event `capture`.
+    let name: String
+    let result: Result<StartedSource, CaptureError>
+
+    /// The words of the source that has taken the place of the cast's own.
+    var words: [String]? {
+      guard case .success = result, case .success(.source(let words)) = request?.command else { return nil }
+      return words
+    }
   }
 
   /// Where viewers come; nil: the cast is published.
@@ -39,10 +53,18 @@ struct CastControl {
   /// The newest figures; nil in the first second.
   var measured: StatisticsReport?
   private let status = ControlStatus(of: .cast)
+  private let ended: @Sendable (SourceChange) -> Void
+  private(set) var isChanging = false
+  /// The request for the change that is under way; nil: the first source comes back.
+  private var changing: ControlRequest?
+  /// The requests of the source that came during a change of it. They are carried out after it, in their order.
+  private var waiting: [ControlRequest] = []
+  private static let mostWaiting = 100
 
+  /// - Parameter ended: is told the end of each change of the source, on any thread; `finish` takes it.
   init(
     _ options: CastOptions, _ output: CastOutput, _ logger: Logger, _ broadcast: Broadcast, _ served: Served?,
-    sourceName: String
+    sourceName: String, ended: @escaping @Sendable (SourceChange) -> Void
   ) {
     self.options = options
     self.output = output
@@ -50,19 +72,63 @@ struct CastControl {
     self.broadcast = broadcast
     self.served = served
     self.sourceName = sourceName
+    self.ended = ended
   }
 
-  /// Carries out a command, and answers it.
-  mutating func perform(_ request: ControlRequest) async -> Outcome {
+  /// Takes a command. Those that concern the source wait while it changes.
+  mutating func take(_ request: ControlRequest) async -> Outcome {
+    guard isChanging, case .success(let command) = request.command, command.concernsSource else {
+      return await perform(request)
+    }
+    if waiting.count < Self.mostWaiting {
+      waiting.append(request)
+    } else {
+      request.answer(ControlReply(.failure(ControlError("A change of the source is under way; wait for its end."))))
+    }
+    return .goesOn
+  }
+
+  /// Ends a change of the source, and carries out the commands that waited for it.
+  mutating func finish(_ change: SourceChange) async -> Outcome {
+    isChanging = false
+    if case .success(let started) = change.result {
+      sourceName = change.name
+      output.captureStarted(started, source: change.name)
+    }
+    if let request = changing, case .success(let command) = request.command {
+      changing = nil
+      switch change.result {
+      case .success: request.answer(ControlReply(.success(command)))
+      case .failure(let error): request.answer(ControlReply(.failure(ControlError(error.sentence))))
+      }
+    }
+    while !isChanging, !waiting.isEmpty {
+      if case .stop = await perform(waiting.removeFirst()) { return .stop }
+    }
+    return .goesOn
+  }
+
+  /// Answers the requests that wait, since the cast ends.
+  mutating func end() {
+    for request in [changing].compactMap(\.self) + waiting {
+      request.answer(ControlReply(.failure(ControlError("The cast has ended."))))
+    }
+    (changing, waiting) = (nil, [])
+  }
+
+  /// Carries out a command, and answers it, at once or when its source has started.
+  private mutating func perform(_ request: ControlRequest) async -> Outcome {
     do throws(ControlError) {
       let command = try request.command.get()
       try command.check(in: .cast)
-      request.answer(try await reply(to: command))
-      switch command {
-      case .source: return .sourceReplaced
-      case .stop: return .stop
-      default: return .goesOn
+      if case .source(let words) = command {
+        change(to: words, request)
+        return .goesOn
       }
+      if case .stop = command { end() }
+      request.answer(try await reply(to: command))
+      if case .stop = command { return .stop }
+      return .goesOn
     } catch {
       request.answer(ControlReply(.failure(error)))
       return .goesOn
@@ -72,7 +138,6 @@ struct CastControl {
   private mutating func reply(to command: ControlCommand) async throws(ControlError) -> ControlReply {
     do throws(CaptureError) {
       switch command {
-      case .source(let words): try await replaceSource(words)
       case .pause: broadcast.pause()
       case .resume: try await broadcast.resume()
       case .bitrate(let rate): await broadcast.setBitrates(options.media.bitrateLimits(rate))
@@ -85,7 +150,7 @@ struct CastControl {
         return ControlReply(StatisticsReport.viewers(await broadcast.glance(), measured: measured?.broadcast))
       case .revoke(let link):
         do throws(ControlError) { try revoke(link) } catch { return ControlReply(.failure(error)) }
-      case .stop: break  // whoever runs the cast ends it
+      case .source, .stop: break  // whoever runs the cast ends it; `change` changes the source
       case .say, .answer, .hangUp: break  // of calls
       }
     } catch {
@@ -110,20 +175,35 @@ struct CastControl {
     do throws(RevocationError) { try server.revoke(link) } catch { throw ControlError(error.description) }
   }
 
-  /// Casts what the words of a command line say; everything but the source stays as it is.
-  private mutating func replaceSource(_ words: [String]) async throws(CaptureError) {
-    let source = try await CastRunner.Source(words: words, logger)
-    let started = try await broadcast.replaceSource(source.media, frameRate: source.frameRate, size: source.size)
-    source.player?.tellShortcomings(to: logger)
-    sourceName = source.name
-    output.captureStarted(started, source: source.name)
+  /// Begins to cast what the words of a command line say; everything but the source stays as it is.
+  private mutating func change(to words: [String], _ request: ControlRequest) {
+    (isChanging, changing) = (true, request)
+    Task { [logger, broadcast, ended] in
+      var name = ""
+      do throws(CaptureError) {
+        let source = try await CastRunner.Source(words: words, logger)
+        name = source.name
+        let started = try await broadcast.replaceSource(source.media, frameRate: source.frameRate, size: source.size)
+        source.player?.tellShortcomings(to: logger)
+        ended(SourceChange(request: request, name: name, result: .success(started)))
+      } catch {
+        ended(SourceChange(request: request, name: name, result: .failure(error)))
+      }
+    }
   }
 
   /// The source that came by `source` has ended: the one that the cast began with comes back.
-  mutating func takeBack(_ source: CastRunner.Source, after end: CaptureEnd) async throws(CaptureError) {
+  mutating func takeBack(_ source: CastRunner.Source, after end: CaptureEnd) {
     if case .lost(let sentence) = end { logger.warning("\(sentence) The first source comes back.") }
-    let started = try await broadcast.replaceSource(source.media, frameRate: source.frameRate, size: source.size)
-    sourceName = source.name
-    output.captureStarted(started, source: source.name)
+    isChanging = true
+    let (media, name, frameRate, size) = (source.media, source.name, source.frameRate, source.size)
+    Task { [broadcast, ended] in
+      do throws(CaptureError) {
+        let started = try await broadcast.replaceSource(media, frameRate: frameRate, size: size)
+        ended(SourceChange(request: nil, name: name, result: .success(started)))
+      } catch {
+        ended(SourceChange(request: nil, name: name, result: .failure(error)))
+      }
+    }
   }
 }

@@ -36,6 +36,7 @@ struct CastRunner {
     case published
     case failed(CastFailure)
     case control(ControlRequest)
+    case sourceChanged(CastControl.SourceChange)
     case key(PlaybackKey)
     /// Settings are to be read again.
     case reload
@@ -53,6 +54,8 @@ struct CastRunner {
   /// The command that is cast; nil: the source is not one.
   private let stage: RunStage?
   private let servesViewers: Bool
+  /// Keys and wishes to read the settings again that wait for the end of a change of the source.
+  private static let mostDeferred = 100
 
   /// - Parameters:
   ///   - stage: the command of `rtcast run`, to be started when the cast has begun. The cast ends with it.
@@ -135,7 +138,9 @@ struct CastRunner {
     source.player?.tellShortcomings(to: logger)
     let watchers = watch(broadcast, player: source.player, token)
     do throws(CastFailure) { try startCommand() } catch { report.yield(.failed(error)) }
-    let control = CastControl(options, output, logger, broadcast, served, sourceName: source.name)
+    let control = CastControl(
+      options, output, logger, broadcast, served, sourceName: source.name,
+      ended: { [report] in report.yield(.sourceChanged($0)) })
     let service = CastService(served?.server, destination: options.destination.to?.text)
     let result = await follow(source, control, access, service, pick?.picker)
     ServiceNotifier.current?.tell(.stopping)
@@ -176,7 +181,8 @@ struct CastRunner {
       case .end(let ending):
         await broadcast.stop()
         return ending
-      case .broadcast, .second, .published, .control, .key, .reload, .beat, .run: continue  // nobody reports them yet
+      case .broadcast, .second, .published, .control, .sourceChanged, .key, .reload, .beat, .run:
+        continue  // nobody reports them yet
       }
     }
     return nil
@@ -361,6 +367,11 @@ struct CastRunner {
     var notices = CastNotices()
     /// Whether a source of --control has replaced `source`.
     var isReplaced = false
+    /// The end of a source that came before the end of a change was known here.
+    var endDuringChange: CaptureEnd?
+    /// Keys and wishes that came during a change of the source.
+    var eventsDuringChange: [Event] = []
+    defer { control.end() }
     for await event in events {
       switch event {
       case .broadcast(.qualityLimited(let change)):
@@ -368,14 +379,16 @@ struct CastRunner {
         output.limited(change)
         logger.info("\(change.map { "Less is sent: \($0.sentence)." } ?? "Everything is sent again.")")
       case .broadcast(.ended(let end)):
+        guard !control.isChanging else {
+          endDuringChange = end
+          continue
+        }
         // A source that was replaced meanwhile is ignored.
         guard broadcast.isSourceEnded else { continue }
         guard isReplaced else { return .success(CastEnding(end)) }
         isReplaced = false
         picker?.note(nil)
-        do throws(CaptureError) { try await control.takeBack(source, after: end) } catch {
-          return .failure(CastFailure(error))
-        }
+        control.takeBack(source, after: end)
       case .broadcast(.viewerJoined(let id)):
         let keys = await broadcast.keyCode(ofViewer: id)
         logger.info("A viewer joined.", metadata: ["viewer": "\(id)", "keys": "\(keys ?? "none")"])
@@ -391,6 +404,10 @@ struct CastRunner {
           limitation: limitation, notice: notices.text(now: MonotonicClock.now()))
         if output.showsStatistics { output.statistics(report) }
         control.measured = report
+      case .key(let key) where control.isChanging && key != .end:
+        if eventsDuringChange.count < Self.mostDeferred { eventsDuringChange.append(event) }
+      case .reload where control.isChanging:
+        if eventsDuringChange.count < Self.mostDeferred { eventsDuringChange.append(event) }
       case .key(let key):
         guard let player else { continue }
         if key == .end { return .success(.signal(SIGINT)) }
@@ -411,13 +428,17 @@ struct CastRunner {
         await control.served?.server.answer()
         ServiceNotifier.current?.tell(.watchdog)
       case .control(let request):
-        switch await control.perform(request) {
-        case .goesOn: continue
-        case .sourceReplaced:
+        if case .stop = await control.take(request), !awaitsCommand(.stopped) { return .success(.stopped) }
+      case .sourceChanged(let change):
+        if change.request == nil, case .failure(let error) = change.result { return .failure(CastFailure(error)) }
+        if let words = change.words {
           isReplaced = true
-          if case .success(.source(let words)) = request.command { picker?.note(words) }
-        case .stop: if !awaitsCommand(.stopped) { return .success(.stopped) }
+          picker?.note(words)
         }
+        if case .stop = await control.finish(change), !awaitsCommand(.stopped) { return .success(.stopped) }
+        if let end = endDuringChange { report.yield(.broadcast(.ended(end))) }
+        for event in eventsDuringChange { report.yield(event) }
+        (endDuringChange, eventsDuringChange) = (nil, [])
       case .run(let report): if isOver(report) { return .success(.commandEnded) }
       case .failed(let failure):
         guard let stage, stage.isRunning else { return .failure(failure) }

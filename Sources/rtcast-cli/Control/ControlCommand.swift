@@ -61,6 +61,14 @@ package enum ControlCommand: Hashable, Sendable {
     }
   }
 
+  /// Whether it changes the source, or what is asked of it. Such commands of all senders are carried out one after another.
+  package var concernsSource: Bool {
+    switch self {
+    case .source, .pause, .resume, .frameRate, .contentHint: true
+    case .bitrate, .keyFrame, .mute, .say, .answer, .hangUp, .revoke, .status, .viewers, .stop: false
+    }
+  }
+
   /// Refuses a command for another kind of program.
   package func check(in taker: Taker) throws(ControlError) {
     guard !takers.contains(taker) else { return }

@@ -33,13 +33,16 @@ package enum ControlInput {
     _ deliver: (ControlRequest) -> Void
   ) {
     let unanswered = Monitor(0)
+    let order = AnswerOrder()
     func pass(_ line: LineSplitter.Line) {
       unanswered.wait(until: nil) { count in count < mostUnanswered ? count += 1 : nil }
       deliver(
-        ControlRequest(line) { reply in
-          respond(reply)
-          unanswered.change { $0 -= 1 }
-        })
+        ControlRequest(
+          line,
+          respond: order.respond { reply in
+            respond(reply)
+            unanswered.change { $0 -= 1 }
+          }))
     }
     var splitter = LineSplitter(longestLine: ControlRequest.longestLine)
     var piece = [UInt8](repeating: 0, count: 4_096)

@@ -8,6 +8,7 @@ struct ControlSocketRun: Sendable {
     let id: UInt64
     let descriptor: Int32
     var client = ControlClient()
+    let order = AnswerOrder()
   }
 
   /// Lines of all clients that may be carried out at a time.
@@ -138,7 +139,8 @@ struct ControlSocketRun: Sendable {
     if let deadline = connections[index].client.deadline, deadline <= now { return false }
     while unanswered < Self.mostUnanswered, let line = connections[index].client.next() {
       unanswered += 1
-      deliver(ControlRequest(line) { [socket] reply in socket.post(reply, to: id) })
+      let respond = connections[index].order.respond { [socket] reply in socket.post(reply, to: id) }
+      deliver(ControlRequest(line, respond: respond))
     }
     return !connections[index].client.isDone
   }
