@@ -37,6 +37,7 @@ def pytest_runtest_logreport(report):
         print(report.outcome, name, f"{report.duration:.2f}", " ".join(reason.split()), sep="\t", file=results)
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist takes the groups from the marks that it finds
 def pytest_collection_modifyitems(config, items):
     """The slowest tests first. Tests that share a fixture of their module, or browsers of a kind, stay together in one process."""
     for item in items:

