@@ -22,6 +22,8 @@ struct cpipewire_stream {
   uint32_t node;
   // The format is that of linear DMA-BUFs.
   bool is_device;
+  // Of the last picture; 0: unknown.
+  uint64_t sequence;
 };
 
 static const enum spa_meta_type metas[] = {
@@ -317,11 +319,22 @@ static void read_damage(const struct spa_buffer *buffer, struct cpipewire_pictur
   picture->damage_count = count ? count : -1;
 }
 
+static void read_header(struct cpipewire_stream *self, const struct spa_buffer *buffer, struct cpipewire_picture *picture) {
+  const struct spa_meta_header *found = meta(buffer, SPA_META_Header, sizeof *found);
+  if (!found) return;
+  struct spa_meta_header header = *(const volatile struct spa_meta_header *)found;
+  if (header.flags & SPA_META_HEADER_FLAG_CORRUPTED) picture->is_corrupted = true;
+  picture->time = header.pts;
+  bool is_next = header.seq == self->sequence || header.seq == self->sequence + 1;
+  picture->follows_gap = (header.flags & SPA_META_HEADER_FLAG_DISCONT) || (header.seq && self->sequence && !is_next);
+  self->sequence = header.seq;
+}
+
 void *cpipewire_take(struct cpipewire_stream *self, struct cpipewire_picture *picture) {
   struct pw_buffer *buffer = cpipewire_library.stream_dequeue_buffer(self->stream);
   if (!buffer) return NULL;
   const struct spa_buffer *inner = buffer->buffer;
-  *picture = (struct cpipewire_picture){0};
+  *picture = (struct cpipewire_picture){.damage_count = -1};
   if (inner->n_datas < 1 || !inner->datas[0].chunk) {
     picture->is_corrupted = true;
     return buffer;
@@ -330,12 +343,10 @@ void *cpipewire_take(struct cpipewire_stream *self, struct cpipewire_picture *pi
   picture->offset = chunk.offset;
   picture->size = chunk.size;
   picture->stride = chunk.stride;
-  picture->is_corrupted = chunk.size == 0 || (chunk.flags & SPA_CHUNK_FLAG_CORRUPTED);
-  const struct spa_meta_header *header = meta(inner, SPA_META_Header, sizeof *header);
-  if (header) {
-    if (header->flags & SPA_META_HEADER_FLAG_CORRUPTED) picture->is_corrupted = true;
-    picture->time = header->pts;
-  }
+  // Nothing reads the size of a DMA-BUF's picture.
+  bool is_empty = chunk.size == 0 && inner->datas[0].type != SPA_DATA_DmaBuf;
+  picture->is_corrupted = is_empty || (chunk.flags & SPA_CHUNK_FLAG_CORRUPTED);
+  read_header(self, inner, picture);
   read_damage(inner, picture);
   const struct spa_meta_region *crop = meta(inner, SPA_META_VideoCrop, sizeof *crop);
   if (crop) {

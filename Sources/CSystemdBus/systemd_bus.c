@@ -332,7 +332,8 @@ int csystemdbus_portal_create(struct csystemdbus *self) {
 }
 
 int csystemdbus_portal_select(
-    struct csystemdbus *self, const char *session, uint32_t sources, enum csystemdbus_cursor cursor, const char *restored) {
+    struct csystemdbus *self, const char *session, uint32_t sources, enum csystemdbus_cursor cursor, bool is_kept,
+    const char *restored) {
   char token[32];
   int result = expect(self, token, sizeof token);
   if (result < 0) return result;
@@ -347,7 +348,7 @@ int csystemdbus_portal_select(
   sd.message_append(message, "{sv}", "multiple", "b", 0);
   sd.message_append(message, "{sv}", "cursor_mode", "u", 1u << cursor);
   // From version 4 on; others ignore it.
-  sd.message_append(message, "{sv}", "persist_mode", "u", 2u);
+  sd.message_append(message, "{sv}", "persist_mode", "u", is_kept ? 2u : 0u);
   if (restored && restored[0]) sd.message_append(message, "{sv}", "restore_token", "s", restored);
   sd.message_close_container(message);
   return call(self, message, NULL);

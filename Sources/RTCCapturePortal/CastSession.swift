@@ -118,7 +118,7 @@ struct CastSession {
       state = .selecting(session: session)
       let isVirtual = options.target.virtualSize != nil
       try bus.selectSources(
-        session, types: isVirtual ? Self.virtualSource : Self.allSources, cursor: cursor,
+        session, types: isVirtual ? Self.virtualSource : Self.allSources, cursor: cursor, isKept: !isVirtual,
         token: isVirtual ? nil : options.tokens?.load())
       // Some backends ask now, others when the session starts.
       return .waitForUser

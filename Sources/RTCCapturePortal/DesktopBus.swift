@@ -141,9 +141,11 @@ final class DesktopBus {
 
   func createPortalSession() throws(CaptureError) { try check(csystemdbus_portal_create(raw)) }
 
-  /// - Parameter token: restores an earlier choice; nil: none.
+  /// - Parameters:
+  ///   - isKept: whether a token is wanted that restores the choice.
+  ///   - token: restores an earlier choice; nil: none.
   func selectSources(
-    _ session: String, types: UInt32, cursor: csystemdbus_cursor, token: String?
+    _ session: String, types: UInt32, cursor: csystemdbus_cursor, isKept: Bool, token: String?
   ) throws(CaptureError) {
     // A backend may have fewer modes and kinds.
     let modes = csystemdbus_portal_number(raw, "AvailableCursorModes")
@@ -153,7 +155,7 @@ final class DesktopBus {
       mode =
         modes & (1 << csystemdbus_cursor_drawn.rawValue) != 0 ? csystemdbus_cursor_drawn : csystemdbus_cursor_hidden
     }
-    try check(csystemdbus_portal_select(raw, session, kinds == 0 ? types : types & kinds, mode, token))
+    try check(csystemdbus_portal_select(raw, session, kinds == 0 ? types : types & kinds, mode, isKept, token))
   }
 
   func startPortalSession(_ session: String) throws(CaptureError) { try check(csystemdbus_portal_start(raw, session)) }

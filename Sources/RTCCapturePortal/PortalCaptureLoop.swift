@@ -17,6 +17,8 @@ final class PortalCaptureLoop {
   private static let retryInterval = TimeDelta.seconds(1)
   /// A stream whose format is not agreed on within this time is reported.
   private static let formatInterval = TimeDelta.seconds(4)
+  /// A cast whose stream is taken away more often than this, without a picture in between, ends.
+  private static let mostRemovals = 3
   /// If the session ends within this time before PipeWire does, PipeWire is the reason.
   private static let closingInterval = TimeDelta.milliseconds(300)
 
@@ -51,6 +53,10 @@ final class PortalCaptureLoop {
   private var retryAt: Timestamp?
   /// Whether it is the desktop, not PipeWire, that ended the last stream.
   private var isNodeRemoved = false
+  /// How often the stream was taken away since the last picture.
+  private var removals = 0
+  /// A picture was left out since the newest one, whose changes are not known.
+  private var isDamageLost = false
   /// The time at which a stream without a format is reported.
   private var reportFormatAt: Timestamp?
   private var closedAt: Timestamp?
@@ -178,7 +184,8 @@ final class PortalCaptureLoop {
         case .closed: if retryAt == nil || isNodeRemoved { closedAt = closedAt ?? MonotonicClock.now() }
         }
       } catch {
-        throw .failed(error)
+        try noteFailure(error)
+        return
       }
     }
   }
@@ -207,6 +214,8 @@ final class PortalCaptureLoop {
   private func retry() throws(End) {
     guard let time = retryAt, time <= MonotonicClock.now() else { return }
     retryAt = nil
+    // Who ended the sharing is not asked again.
+    guard closedAt == nil else { return }
     do throws(CaptureError) {
       poller.remove(bus.descriptor)
       bus = try DesktopBus()
@@ -214,10 +223,15 @@ final class PortalCaptureLoop {
       session = try CastSession(bus, options)
       isNodeRemoved = false
     } catch {
-      // While the desktop is there, PipeWire may come back.
-      guard isDesktopThere else { throw .failed(error) }
-      retryAt = MonotonicClock.now() + Self.retryInterval
+      try noteFailure(error)
     }
+  }
+
+  /// After the first picture, PipeWire may come back while the desktop is there. What the user refused is not asked for again.
+  private func noteFailure(_ error: CaptureError) throws(End) {
+    if case .notPermitted = error { throw .failed(error) }
+    guard hasStarted, stream == nil, isDesktopThere else { throw .failed(error) }
+    retryAt = MonotonicClock.now() + Self.retryInterval
   }
 
   private var isDesktopThere: Bool {
@@ -233,6 +247,8 @@ final class PortalCaptureLoop {
     guard let stream else { return }
     let events = stream.process()
     if newest?.buffer.isReadable == false { newest = nil }
+    // Buffers are taken in the end: they have the format that was told last.
+    var isReady = false
     for event in events {
       switch event {
       case .isStreaming: break
@@ -242,13 +258,11 @@ final class PortalCaptureLoop {
         if let wanted = options.target.virtualSize, size != wanted {
           notice("The desktop made a virtual monitor of \(size), not of \(wanted).")
         }
-      case .ready: try takeBuffers(stream)
+      case .ready: isReady = true
       case .nodeRemoved:
         // Who ends the sharing closes the session, too. A portal that crashed does not.
         closeStream()
-        isNodeRemoved = true
-        retryAt = MonotonicClock.now() + Self.retryInterval
-        report(stall: "The desktop took the pictures of its screen away. It is asked for them again.")
+        try noteRemoval()
         return
       case .ended(let text):
         closeStream()
@@ -262,6 +276,18 @@ final class PortalCaptureLoop {
         return
       }
     }
+    if isReady { try takeBuffers(stream) }
+  }
+
+  private func noteRemoval() throws(End) {
+    isNodeRemoved = true
+    removals += 1
+    guard hasStarted, removals <= Self.mostRemovals else {
+      throw .lost(
+        "The desktop took the pictures of its screen away before one came. Start the cast again to share it again.")
+    }
+    retryAt = MonotonicClock.now() + Self.retryInterval
+    report(stall: "The desktop took the pictures of its screen away. It is asked for them again.")
   }
 
   private func lookForFormat(_ now: Timestamp) {
@@ -278,16 +304,20 @@ final class PortalCaptureLoop {
   private func takeBuffers(_ stream: PipeWireStream) throws(End) {
     let now = MonotonicClock.now()
     while let (buffer, content) = stream.take() {
-      takeCursor(of: buffer, content, stream, now)
+      if content.follows_gap { isDamageLost = true }
+      var taken: Newest?
       do throws(DMABufferError) {
-        if !content.is_corrupted, let taken = try picture(in: buffer, content) {
-          replaceNewest(by: taken, content, stream, now)
-        } else {
-          stream.give(buffer)
-        }
+        if !content.is_corrupted { taken = try picture(in: buffer, content) }
       } catch {
         throw .lost(error.description)
       }
+      if let taken { replaceNewest(by: taken, content, stream, now) }
+      // The pointer's place is told in the whole picture, and shown in this picture's part.
+      takeCursor(of: buffer, content, stream, now)
+      guard taken == nil else { continue }
+      // A buffer without pixels and changes tells of the pointer alone.
+      if content.size > 0 || content.damage_count >= 0 { isDamageLost = true }
+      stream.give(buffer)
     }
     if stream.hasUnreadable {
       throw .lost(
@@ -323,7 +353,7 @@ final class PortalCaptureLoop {
     newest = taken
     giveBack()
     changedAt = Self.time(content.time, now)
-    if isSame, content.damage_count >= 0 {
+    if isSame, !isDamageLost, content.damage_count >= 0 {
       let damage = withUnsafeBytes(of: content.damage) { Array($0.bindMemory(to: cpipewire_rect.self)) }
       for rect in damage.prefix(Int(content.damage_count)) {
         let inBuffer = Self.rect(rect).intersection(PixelRect(taken.picture.size))
@@ -336,6 +366,7 @@ final class PortalCaptureLoop {
       noteChange(PixelRect(x: 0, y: 0, width: taken.crop.width, height: taken.crop.height))
       if !isSame { isWholeNew = true }
     }
+    isDamageLost = false
     if isWholeNew { clock.noteDemand(at: now) } else { clock.noteChange(at: now) }
   }
 
@@ -419,6 +450,7 @@ final class PortalCaptureLoop {
       consumer.captureDidStart(.success(VideoFormat(size: size, frameRates: 0...rate, pixelFormat: buffer.format)))
     }
     report(stall: nil)
+    removals = 0
     clock.noteGrab(at: now)
     let changes = isWholeNew ? nil : undelivered.rects
     (isWholeNew, isPointerChanged, shownPointer) = (false, false, pointer)

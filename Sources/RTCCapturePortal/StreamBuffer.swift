@@ -85,7 +85,15 @@ final class StreamBuffer {
     case .lent(let address, let byteCount):
       guard Self.fits(size, offset: offset, stride: stride, byteCount: byteCount) else { return nil }
       base = UnsafeRawPointer(bitPattern: address)! + offset
-    case .device(let device): base = try device.picture(size, format, offset: offset, stride: stride)
+    case .device(let device):
+      do throws(DMABufferError) {
+        base = try device.picture(size, format, offset: offset, stride: stride)
+      } catch {
+        switch error {
+        case .outside, .unsuitablePlanes: return nil
+        default: throw error
+        }
+      }
     }
     return PackedPicture(base: base, stride: stride, size: size, format: format, orientation: orientation)
   }

@@ -85,7 +85,8 @@ final class ImageCopySession: CopyProtocol {
   }
 
   func copy(into picture: CopiedPicture, isWhole: Bool) {
-    guard let session, frame == nil else { return }
+    // It may have been stopped while all pictures were leased.
+    guard let session, frame == nil else { return fail() }
     (size, orientation, time) = (picture.layout.size, .upright, (0, 0, 0))
     damage.removeAll()
     frame = ext_image_copy_capture_session_v1_create_frame(session)

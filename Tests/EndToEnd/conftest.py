@@ -11,7 +11,9 @@ from harness import reach, sound, viewer_page  # noqa: E402
 from harness.browser import FAKE_DEVICES, chromium  # noqa: E402
 from harness.clips import Clips  # noqa: E402
 from harness.hub_page import HubPage  # noqa: E402
+from harness.image_compositor import ImageCompositor  # noqa: E402
 from harness.pictures import PAGE_SIZE, coloured_page  # noqa: E402
+from harness.pipewire_session import StandInPortal  # noqa: E402
 from harness.plugins import compiled  # noqa: E402
 from harness.pulse import PipeWireServer, PulseServer  # noqa: E402
 from harness.rtcast import ROOT, Rtcast  # noqa: E402
@@ -225,6 +227,32 @@ def sound_server(request):
 def waves(tmp_path_factory):
     """The example of a plugin."""
     return compiled(next(ROOT.glob("Snippets/**/waves.c")), tmp_path_factory.mktemp("plugins") / "libwaves.so")
+
+
+@pytest.fixture(scope="session")
+def image_compositor(tmp_path_factory):
+    """The program of `ImageCompositor`."""
+    return ImageCompositor.compiled(tmp_path_factory.mktemp("image_compositor"))
+
+
+@pytest.fixture(scope="session")
+def stand_in_portal(tmp_path_factory):
+    """The program of `StandInPortal`."""
+    return StandInPortal.compiled(tmp_path_factory.mktemp("stand_in_portal"))
+
+
+@pytest.fixture
+def portal(stand_in_portal):
+    """Starts stand-ins for the portal of a desktop."""
+    started = []
+
+    def start(*words, **choices):
+        started.append(StandInPortal(stand_in_portal, *words, **choices))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.stop()
 
 
 @pytest.fixture

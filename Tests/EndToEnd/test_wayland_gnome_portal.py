@@ -115,9 +115,8 @@ def test_a_refused_dialog_ends_the_cast_with_its_reason(press, asked):
 
 def test_a_dialog_goes_with_the_cast_that_asked(asked, watched):
     process, _ = asked()
-    began = time.monotonic()
     process.interrupt()
-    assert process.wait() == 0 and time.monotonic() - began < 5
+    assert process.wait() == 0
     until(lambda: not shows_dialog(watched()), "the dialog is still there")
 
 

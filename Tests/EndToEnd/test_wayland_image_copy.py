@@ -12,11 +12,11 @@ SCREEN = ("screen", "--fps", "10")
 
 
 @pytest.fixture
-def compositor():
+def compositor(image_compositor):
     started = []
 
     def start(**choices):
-        started.append(ImageCompositor(**choices))
+        started.append(ImageCompositor(image_compositor, **choices))
         return started[-1]
 
     yield start

@@ -3,24 +3,10 @@
 import pytest
 
 from harness.browser import Viewer
-from harness.pipewire_session import StandInPortal
 from harness.rtcast import run
 from harness.viewer_page import EVERYTHING, Page
 
 PORTAL = ("screen", "--wayland-backend", "portal", "--fps", "10", "--no-cursor")
-
-
-@pytest.fixture
-def portal():
-    started = []
-
-    def start(*words, **choices):
-        started.append(StandInPortal(*words, **choices))
-        return started[-1]
-
-    yield start
-    for each in started:
-        each.stop()
 
 
 def shows(page, desktop, colours):
@@ -55,14 +41,16 @@ def test_another_size_needs_other_buffers(portal, cast, page_browser, memory, fo
         shows(page, desktop, [0x5511AA, 0x12FE80])
 
 
+@pytest.mark.parametrize("fault", ["short", "outside"])
 @pytest.mark.parametrize("memory, formats", [("file", ["plain"]), ("pointer", ["plain"]), ("device", ["linear"])])
-def test_a_picture_whose_rows_overlap_is_left_out(portal, cast, page_browser, memory, formats):
+def test_a_picture_with_wrong_numbers_is_left_out(portal, cast, page_browser, memory, formats, fault):
+    """Its rows overlap, or it lies outside of its memory."""
     desktop = portal(memory, formats)
     process = cast(*PORTAL, env=desktop.env)
     page = Page(page_browser, process.url())
     page.live().until(EVERYTHING)
     shows(page, desktop, [0x3366CC])
-    desktop.fill(0xFF0000, "short")
+    desktop.fill(0xFF0000, fault)
     desktop.until_said("shown ff0000")
     process.drain()
     for _ in range(2):
@@ -70,6 +58,16 @@ def test_a_picture_whose_rows_overlap_is_left_out(portal, cast, page_browser, me
     desktop.colour = 0x3366CC
     page.is_the_screen(desktop)
     shows(page, desktop, [0x12FE80])
+
+
+def test_a_device_says_nothing_of_the_size(portal, cast, page_browser):
+    """Desktops may leave it out; a picture in other memory has no pixels then."""
+    desktop = portal("device", ["linear"])
+    page = Page(page_browser, cast(*PORTAL, env=desktop.env).url())
+    page.live().until(EVERYTHING)
+    for colour in (0x3366CC, 0x12FE80):
+        desktop.fill(colour, "empty")
+        page.is_the_screen(desktop)
 
 
 def test_an_order_of_pixels_that_drivers_alone_know_is_not_taken(portal):
@@ -88,7 +86,7 @@ def test_a_virtual_monitor_has_the_size_that_was_asked_for(portal, cast, browser
     desktop = portal(size=(0, 0))
     viewer = Viewer(browser, cast(*PORTAL, "--virtual", "480x270", env=desktop.env).url()).wait_live()
     assert viewer.size() == (480, 270)
-    assert "types 4" in desktop.said()
+    assert {"types 4", "persist 0"} <= set(desktop.said())
     assert not (desktop.path / "state/rtcast/portal-token").exists()
 
 

@@ -7,7 +7,6 @@ import time
 import numpy as np
 import pytest
 
-from harness.pipewire_session import StandInPortal
 from harness.rtcast import run
 from harness.viewer_page import EVERYTHING, Page
 
@@ -16,23 +15,10 @@ FIRST, SECOND, THIRD = 0x3366CC, 0x12FE80, 0xE01050
 
 
 @pytest.fixture
-def portal():
-    started = []
-
-    def start(**choices):
-        started.append(StandInPortal(**choices))
-        return started[-1]
-
-    yield start
-    for each in started:
-        each.stop()
-
-
-@pytest.fixture
 def watched(portal, cast, page_browser):
     """A desktop, a cast of it, and the page that shows all of its first picture."""
-    def start(*options, told=()):
-        desktop = portal()
+    def start(*options, told=(), memory="file"):
+        desktop = portal(memory)
         for words in told:
             desktop.tell(words)
         process = cast(*PORTAL, *options, env=desktop.env)
@@ -78,6 +64,47 @@ def test_a_picture_that_is_said_to_be_broken_is_not_shown(watched):
     becomes(page, desktop.halves(FIRST, ~FIRST))
 
 
+@pytest.fixture
+def copied(watched):
+    """A desktop of whose memory only changes are copied, and its cast and page, which have shown its first picture for a while."""
+    desktop, process, page = watched("--no-cursor", memory="pointer")
+    desktop.fill(FIRST)
+    page.is_the_screen(desktop)
+    desktop.tell("damage 160 0 160 200")
+    process.drain()
+    for _ in range(2):
+        process.wait_event("stats")  # by the second one, no other change waits
+    return desktop, process, page
+
+
+def stays(process, page, picture):
+    """The page shows the picture again and again, by its video at least: each time, the cast uses other memory for its copies."""
+    process.drain()
+    for _ in range(4):
+        process.wait_event("stats")
+        assert np.abs(page.screenshot(picture.shape[1::-1]).astype(int) - picture).max() < 32
+
+
+def test_changes_of_a_picture_that_is_left_out_are_kept(copied):
+    """The picture that follows it tells only what has changed since."""
+    desktop, process, page = copied
+    desktop.tell("damage 0 0 160 200")
+    desktop.fill(SECOND, "false")
+    desktop.until_said(f"shown {SECOND:06x}")
+    desktop.tell("damage 160 0 160 200")
+    desktop.fill(SECOND)
+    page.is_the_screen(desktop)
+    stays(process, page, desktop.picture())
+
+
+@pytest.mark.parametrize("command", ["lose", "break"])
+def test_after_a_picture_that_was_lost_all_may_have_changed(copied, command):
+    desktop, process, page = copied
+    desktop.fill(SECOND, command)
+    page.is_the_screen(desktop)
+    stays(process, page, desktop.picture())
+
+
 def test_the_part_that_is_meant_is_the_picture(watched):
     desktop, _, page = watched("--no-cursor", told=["crop 100 20 120 160"])
     desktop.fill(FIRST)
@@ -118,6 +145,16 @@ def test_the_pointer_is_drawn_by_the_page(watched):
     page.until("!rtcast.cursor.isShown")
 
 
+def test_the_pointer_is_in_the_part_that_comes_with_it(watched):
+    desktop, _, page = watched(told=["cursor 40 30 ff8800"])
+    place = "rtcast.cursor && rtcast.cursor.store.position && rtcast.cursor.store.position.{} === {}"
+    page.until(place.format("x", 40)).until(place.format("y", 30))
+    for words in ("quiet", "cursor 140 90 ff8800", "crop 100 20 120 160"):
+        desktop.tell(words)
+    desktop.fill(SECOND)
+    page.until(place.format("x", 40)).until(place.format("y", 70))
+
+
 def test_who_stops_the_sharing_ends_the_cast(watched):
     """Desktops close the session, and take the stream away before or after that."""
     for order in (("close", "remove"), ("remove", "close"), ("close",)):
@@ -126,6 +163,43 @@ def test_who_stops_the_sharing_ends_the_cast(watched):
             desktop.tell(words)
         assert "ended the sharing" in process.wait_event("error", timeout=20)["message"]
         assert process.wait() == 69
+
+
+def test_who_stopped_the_sharing_is_not_asked_again(watched):
+    """The session is closed a moment before it would be."""
+    desktop, process, _ = watched("--no-cursor")
+    desktop.tell("leave")
+    assert "ended the sharing" in process.wait_event("error")["message"]
+    assert process.wait() == 69
+    said = desktop.said()
+    assert "asked" not in said[said.index("closed"):], said
+
+
+@pytest.mark.parametrize("command", ["refuse", "disconnect"])
+def test_a_desktop_that_cannot_share_again_yet_is_asked_once_more(watched, command):
+    """As while PipeWire starts."""
+    desktop, process, page = watched("--no-cursor")
+    desktop.tell(f"{command} 2")
+    desktop.tell("remove")
+    process.wait_event("source", where=lambda event: event["state"] == "live")
+    assert desktop.said().count("refused") == 2
+    desktop.fill(SECOND)
+    page.is_the_screen(desktop)
+
+
+def test_a_stream_that_is_taken_away_time_and_again_ends_the_cast(watched):
+    desktop, process, _ = watched("--no-cursor")
+    desktop.tell("vanish")
+    assert "before one came" in process.wait_event("error")["message"]
+    assert process.wait() == 69 and desktop.said().count("removed") == 4
+
+
+def test_a_stream_that_is_taken_away_before_its_first_picture_ends_the_cast(portal):
+    desktop = portal()
+    desktop.tell("vanish")
+    code, out, err = run(*PORTAL, "--duration", "20", env=desktop.env, timeout=60)
+    assert (code, out) == (69, "") and "before one came" in err, (code, out, err)
+    assert desktop.said().count("asked") == 1
 
 
 def test_a_stream_that_is_taken_away_is_asked_for_again(watched):

@@ -73,9 +73,8 @@ def test_a_cast_ends_while_the_dialog_is_open(portal, cast):
     process = cast(*PORTAL, env=desktop.env)
     told = process.wait_event("source", where=lambda event: event["state"] == "stalled")
     assert "dialog" in told["message"], told
-    began = time.monotonic()
     process.interrupt()
-    assert process.wait() == 0 and time.monotonic() - began < 5
+    assert process.wait() == 0
 
 
 @pytest.mark.parametrize("end", ["signal", "command"])

@@ -1,6 +1,6 @@
 // A stream of pictures from PipeWire, of which libpipewire-0.3 is loaded when the first one is opened: a machine without it still
 // runs the program. One thread uses a stream, and all callbacks come on it, within `cpipewire_iterate`. Numbers in shared memory
-// are read once; only `cpipewire_picture` and the format have been checked for nothing.
+// are read once; the numbers of `cpipewire_picture` are those of the other side, unchecked.
 #ifndef CPIPEWIRE_H
 #define CPIPEWIRE_H
 
@@ -61,6 +61,8 @@ struct cpipewire_picture {
   int32_t stride;
   // The chunk, or the header, says that the pixels are not to be used.
   bool is_corrupted;
+  // Pictures before this one did not come.
+  bool follows_gap;
   // On the monotonic clock, in nanoseconds; 0: unknown.
   int64_t time;
   // -1: unknown.

@@ -59,10 +59,11 @@ int csystemdbus_monitors(struct csystemdbus *bus, struct csystemdbus_monitor *mo
 int csystemdbus_record(
     struct csystemdbus *bus, const char *connector, const int32_t area[4], enum csystemdbus_cursor cursor);
 
-// The steps of the portal, each followed by `answered`. 0, or a negated errno.
+// The steps of the portal, each followed by `answered`. 0, or a negated errno. `is_kept`: the answer is to have a token that restores
+// the choice.
 int csystemdbus_portal_create(struct csystemdbus *bus);
 int csystemdbus_portal_select(
-    struct csystemdbus *bus, const char *session, uint32_t sources, enum csystemdbus_cursor cursor, const char *token);
+    struct csystemdbus *bus, const char *session, uint32_t sources, enum csystemdbus_cursor cursor, bool is_kept, const char *token);
 int csystemdbus_portal_start(struct csystemdbus *bus, const char *session);
 
 // The connection to PipeWire that the portal has opened for the session: a descriptor, or a negated errno.

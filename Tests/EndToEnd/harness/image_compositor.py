@@ -15,28 +15,28 @@ ARGB8888, XRGB8888, XBGR8888, RGB565 = 0, 1, 0x34324258, 0x36314752
 
 
 class ImageCompositor:
-    def __init__(self, size=(320, 200), formats=(XRGB8888,)):
+    def __init__(self, program, size=(320, 200), formats=(XRGB8888,)):
         """`formats`: of its copies in shared memory, values of wl_shm.format."""
         self.folder = tempfile.TemporaryDirectory(prefix="image-")
         self.path = Path(self.folder.name)
         self.pixels, self.formats = np.zeros((size[1], size[0]), np.uint32), formats
-        program = self._compiled()
         os.mkfifo(self.path / "control")
         self.env = {"XDG_RUNTIME_DIR": str(self.path), "WAYLAND_DISPLAY": "wayland-5"}
         self.output = open(self.path / "said", "wb")
-        self.process = subprocess.Popen([program, "wayland-5", *map(str, (*size, *formats))], cwd=self.path, stdout=self.output,
+        self.process = subprocess.Popen([str(program), "wayland-5", *map(str, (*size, *formats))], cwd=self.path, stdout=self.output,
                                         env={**os.environ, **self.env})
         self.until(lambda: (self.path / "wayland-5").exists(), "the compositor did not start")
         self.control = open(self.path / "control", "wb", buffering=0)
 
-    def _compiled(self):
+    @staticmethod
+    def compiled(folder):
         sources = [str(Path(__file__).with_name("image_compositor.c"))]
         for file in sorted(PROTOCOLS.glob("*-v1.xml")):
-            subprocess.run(["wayland-scanner", "server-header", file, self.path / f"{file.stem}.h"], check=True)
-            subprocess.run(["wayland-scanner", "private-code", file, self.path / f"{file.stem}.c"], check=True)
-            sources.append(str(self.path / f"{file.stem}.c"))
-        program = str(self.path / "image_compositor")
-        subprocess.run(["cc", "-O1", "-Wall", "-Werror", "-I", str(self.path), "-o", program, *sources, "-lwayland-server"], check=True)
+            subprocess.run(["wayland-scanner", "server-header", file, folder / f"{file.stem}.h"], check=True)
+            subprocess.run(["wayland-scanner", "private-code", file, folder / f"{file.stem}.c"], check=True)
+            sources.append(str(folder / f"{file.stem}.c"))
+        program = folder / "image_compositor"
+        subprocess.run(["cc", "-O1", "-Wall", "-Werror", "-I", str(folder), "-o", str(program), *sources, "-lwayland-server"], check=True)
         return program
 
     def until(self, condition, what):

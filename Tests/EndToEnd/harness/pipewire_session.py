@@ -142,12 +142,16 @@ class WlrPortal:
 class StandInPortal:
     """A portal that shares a picture of its own, in memory of a chosen kind and with chosen formats. See `stand_in_portal.c`."""
 
-    def __init__(self, memory="file", formats=("plain",), size=(320, 200), sources=7):
-        self.folder = tempfile.TemporaryDirectory(prefix="portal-")
-        self.path, self.size, self.colour = Path(self.folder.name), size, None
-        program = self.path / "stand_in_portal"
+    @staticmethod
+    def compiled(folder):
+        program = folder / "stand_in_portal"
         subprocess.run(["cc", "-O1", "-Wall", "-Werror", "-I", str(ROOT / "Sources/CPipeWire"), "-isystem", "/usr/include/spa-0.2", "-o", str(program),
                         str(Path(__file__).with_name("stand_in_portal.c")), "-l:libpipewire-0.3.so.0", "-lsystemd"], check=True)
+        return program
+
+    def __init__(self, program, memory="file", formats=("plain",), size=(320, 200), sources=7):
+        self.folder = tempfile.TemporaryDirectory(prefix="portal-")
+        self.path, self.size, self.colour = Path(self.folder.name), size, None
         os.mkfifo(self.path / "control")
         words = " ".join([str(sources), memory, f"{size[0]}x{size[1]}", *formats])
         self.session = PipeWireSession(self.path, f"{program} {words} > said & echo $! > stand_in_portal.pid; wait")

@@ -7,7 +7,11 @@
 // tiled, choice (tiled or linear), or deep (ten bits a colour). Lines of the FIFO "control" say what is shown:
 //   fill RRGGBB     left half in this colour, right half in its complement
 //   short RRGGBB    likewise, with a stride that is too small
+//   outside RRGGBB  likewise, with the right stride, but said to begin at the end of the memory
+//   empty RRGGBB    likewise, and said to have no bytes
 //   false RRGGBB    likewise, but the picture is said to be corrupted
+//   lose RRGGBB     likewise, a true picture; the one before it is said to be lost
+//   break RRGGBB    likewise, and said not to continue what came before
 //   size W H        another size
 // and what is told with the pictures from then on:
 //   damage X Y W H  what has changed; without a size: not told
@@ -15,9 +19,15 @@
 //   transform N     how it is turned, as in wl_output
 //   cursor X Y RRGGBB       a pointer of 8x8 pixels in this colour
 //   cursor hidden
+//   quiet           no picture comes by itself any more
+// or what is refused:
+//   refuse COUNT    so many of the next sessions end without a reason
+//   disconnect COUNT        so many of the next sessions have no connection to PipeWire
 // or end it:
 //   close           the session is ended
 //   remove          the stream is, without a word; there is another one for who asks again
+//   leave           likewise, and the session 0.8 s later
+//   vanish          each stream is removed when it is connected, before its first picture
 // The picture comes again five times a second. What happens is written to standard output, a line each.
 #define _GNU_SOURCE
 #include <errno.h>
@@ -33,6 +43,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <systemd/sd-bus.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "pipewire.h"
@@ -63,7 +74,11 @@ static uint32_t sources, width, height, shown_width, shown_height, colour = 0x20
 static const char *memory;
 static char **formats;
 static int format_count;
-static bool is_short, is_false;
+static enum { good, is_short, is_outside, is_empty, is_false } fault;
+static bool is_broken, is_quiet, is_vanishing, is_connected;
+static uint64_t sequence;
+static int refused, disconnected;
+static struct timespec closes;
 static struct spa_region damage, crop;
 static uint32_t transform;
 static struct {
@@ -209,6 +224,8 @@ static void tell(struct pw_buffer *buffer) {
 }
 
 static void process(void *data) {
+  // Counts pictures for which there is no buffer, too.
+  sequence++;
   struct pw_buffer *buffer = pw_stream_dequeue_buffer(stream);
   (void)data;
   if (!buffer) return;
@@ -221,25 +238,27 @@ static void process(void *data) {
     // The gap shows if it is taken for pixels.
     memset(row + shown_width, 0xaa, gap);
   }
-  block->chunk->offset = 0;
-  block->chunk->size = fits ? stride * shown_height : 0;
-  block->chunk->stride = is_short ? (int32_t)shown_width * 4 - 4 : (int32_t)stride;
-  block->chunk->flags = fits && !is_false ? 0 : SPA_CHUNK_FLAG_CORRUPTED;
+  block->chunk->offset = fault == is_outside ? block->maxsize : 0;
+  block->chunk->size = fits && fault != is_empty ? stride * shown_height : 0;
+  block->chunk->stride = fault == is_short ? (int32_t)shown_width * 4 - 4 : (int32_t)stride;
+  block->chunk->flags = fits && fault != is_false ? 0 : SPA_CHUNK_FLAG_CORRUPTED;
   struct spa_meta_header *header = spa_buffer_find_meta_data(buffer->buffer, SPA_META_Header, sizeof *header);
-  if (header) *header = (struct spa_meta_header){0};
+  if (header) *header = (struct spa_meta_header){.flags = is_broken ? SPA_META_HEADER_FLAG_DISCONT : 0, .seq = sequence};
+  is_broken = false;
   tell(buffer);
   pw_stream_queue_buffer(stream, buffer);
   SAY("shown %06x", colour);
 }
 
 static void show(void) {
-  if (stream) pw_stream_trigger_process(stream);
+  if (stream && !is_vanishing) pw_stream_trigger_process(stream);
 }
 
 static void state_changed(void *data, enum pw_stream_state old, enum pw_stream_state state, const char *error) {
   (void)data, (void)old;
   if (error) SAY("failed: %s", error);
-  if (state == PW_STREAM_STATE_STREAMING) show();
+  is_connected = state == PW_STREAM_STATE_STREAMING;
+  if (is_connected) show();
 }
 
 static const struct pw_stream_events events = {
@@ -275,6 +294,9 @@ static int begin(sd_bus_message *message, const char *options, sd_bus_message **
     } else if (is(key, "types")) {
       sd_bus_message_read(message, "v", "u", &types);
       SAY("types %u", types);
+    } else if (is(key, "persist_mode")) {
+      sd_bus_message_read(message, "v", "u", &types);
+      SAY("persist %u", types);
     } else {
       sd_bus_message_skip(message, "v");
     }
@@ -292,6 +314,7 @@ static int create_session(sd_bus_message *message, void *data, sd_bus_error *err
   sd_bus_message *signal = NULL;
   (void)data, (void)error;
   begin(message, "", &signal);
+  SAY("asked");
   sd_bus_message_append(signal, "ua{sv}", 0, 1, "session_handle", "s", "/session");
   sd_bus_send(bus, signal, NULL);
   return 1;
@@ -311,6 +334,13 @@ static int start(sd_bus_message *message, void *data, sd_bus_error *error) {
   (void)data, (void)error;
   if (!stream) open_stream();
   begin(message, "os", &signal);
+  if (refused > 0) {
+    refused--;
+    SAY("refused");
+    sd_bus_message_append(signal, "ua{sv}", 2, 0);
+    sd_bus_send(bus, signal, NULL);
+    return 1;
+  }
   sd_bus_message_append(signal, "ua{sv}", 0, 1, "streams", "a(ua{sv})", 1, pw_stream_get_node_id(stream), 0);
   sd_bus_send(bus, signal, NULL);
   return 1;
@@ -319,6 +349,11 @@ static int start(sd_bus_message *message, void *data, sd_bus_error *error) {
 static int open_remote(sd_bus_message *message, void *data, sd_bus_error *error) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   (void)data;
+  if (disconnected > 0) {
+    disconnected--;
+    SAY("refused");
+    return sd_bus_error_set_errno(error, ECONNREFUSED);
+  }
   snprintf(address.sun_path, sizeof address.sun_path, "%s/pipewire-0", getenv("XDG_RUNTIME_DIR"));
   int remote = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (connect(remote, (struct sockaddr *)&address, sizeof address)) return sd_bus_error_set_errno(error, errno);
@@ -347,16 +382,52 @@ static struct spa_region region(const char *words) {
   return found;
 }
 
-static void obey(char *line) {
-  if (sscanf(line, "fill %x", &colour) == 1 || sscanf(line, "short %x", &colour) == 1 || sscanf(line, "false %x", &colour) == 1) {
-    is_short = *line == 's';
-    is_false = line[1] == 'a';
+// Whether the line asks for a picture, which is then shown.
+static bool paints(const char *line) {
+  static const char *const commands[] = {"fill", "short", "outside", "empty", "false", "lose", "break"};
+  char word[16];
+  uint32_t wanted;
+  if (sscanf(line, "%15s %x", word, &wanted) != 2) return false;
+  for (int index = 0; index < 7; index++) {
+    if (!is(word, commands[index])) continue;
+    colour = wanted;
+    fault = index <= is_false ? index : good;
+    if (is(word, "lose")) sequence++;
+    is_broken = is(word, "break");
     show();
-  } else if (is(line, "close\n")) {
-    sd_bus_emit_signal(bus, "/session", "org.freedesktop.portal.Session", "Closed", "a{sv}", 0);
+    return true;
+  }
+  return false;
+}
+
+static void close_session(void) {
+  sd_bus_emit_signal(bus, "/session", "org.freedesktop.portal.Session", "Closed", "a{sv}", 0);
+  closes.tv_sec = 0;
+  SAY("closed");
+}
+
+static void remove_stream(void) {
+  is_connected = false;
+  pw_stream_destroy(stream);
+  stream = NULL;
+  SAY("removed");
+}
+
+static void obey(char *line) {
+  if (paints(line)) return;
+  if (is(line, "close\n")) {
+    close_session();
   } else if (is(line, "remove\n")) {
-    pw_stream_destroy(stream);
-    stream = NULL;
+    remove_stream();
+  } else if (is(line, "leave\n")) {
+    remove_stream();
+    clock_gettime(CLOCK_MONOTONIC, &closes);
+    closes.tv_nsec += 800000000;
+  } else if (is(line, "vanish\n")) {
+    is_vanishing = true;
+  } else if (is(line, "quiet\n")) {
+    is_quiet = true;
+  } else if (sscanf(line, "refuse %d", &refused) == 1 || sscanf(line, "disconnect %d", &disconnected) == 1) {
   } else if (is(line, "cursor hidden\n")) {
     cursor.is_hidden = true;
   } else if (sscanf(line, "cursor %d %d %x", &cursor.x, &cursor.y, &cursor.colour) == 3) {
@@ -370,6 +441,12 @@ static void obey(char *line) {
   } else if (sscanf(line, "size %u %u", &width, &height) == 2) {
     offer_again();
   }
+}
+
+static bool has_passed(struct timespec time) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (now.tv_sec - time.tv_sec) * 1000000000ll + now.tv_nsec - time.tv_nsec >= 0;
 }
 
 int main(int count, char **words) {
@@ -397,8 +474,10 @@ int main(int count, char **words) {
     while (sd_bus_process(bus, NULL) > 0) {}
     sd_bus_flush(bus);
     // Pictures that come before the other side is ready are lost.
-    if (!poll(waits, 3, 200)) show();
+    if (!poll(waits, 3, closes.tv_sec ? 10 : 200) && !is_quiet) show();
+    if (closes.tv_sec && has_passed(closes)) close_session();
     if (waits[0].revents) spa_loop_control_iterate(loop->control, 0);
+    if (is_vanishing && stream && is_connected) remove_stream();
     if (waits[2].revents && fgets(line, sizeof line, control)) obey(line);
   }
 }
