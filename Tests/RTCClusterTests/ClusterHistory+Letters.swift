@@ -203,7 +203,9 @@ extension ClusterHistory {
     }
     expect(try redis.call("ZCARD", "{t}:posted").integer == 0, "letters are left over")
     expect(try redis.call("HLEN", "{t}:letters").integer == 0, "texts of letters are left over")
-    expect(try redis.call("GET", "{t}:letterbytes").integer ?? 0 == 0, "the bytes of letters are counted wrong")
+    expect(try redis.call("GET", "{t}:heldbytes").integer ?? 0 == 0, "the bytes of letters are counted wrong")
+    expect(try redis.call("SCARD", "{t}:held").integer == 0, "numbers of letters are left over")
+    expect(try redis.call("HLEN", "{t}:mailbytes").integer == 0, "the bytes of letters to a peer are counted wrong")
     expect(try redis.call("KEYS", "{t}:mail:*").elements?.isEmpty == true, "lists of letters are left over")
     for (index, hub) in hubs.enumerated() {
       expect(hub.letters.returned.isEmpty, "h\(index) has messages that came back")

@@ -90,6 +90,47 @@ import Testing
     #expect(events(machine.handle(.pass(message), now: .zero + .seconds(Int64(31)))) == [.returned(message)])
   }
 
+  @Test func `messages go out in their order while the state is read again`() {
+    var machine = online()
+    for sequence in [6, 8] { _ = machine.handle(.published(channel: "{t}:changes", placed(sequence)), now: .zero) }
+    #expect(!machine.isOnline)
+    let message = PresenceMessage(from: "alice", to: "bob", .request(.native, Array("{}".utf8)))
+    #expect(scripts(machine.handle(.pass(message), now: .zero)) == [.post])
+  }
+
+  @Test func `messages that Redis does not answer have a limit`() throws {
+    var machine = online()
+    _ = machine.handle(.published(channel: "{t}:changes", placed(6)), now: .zero)
+    let half = Array(repeating: UInt8(ascii: "1"), count: HubLimits().heldBytes / 2)
+    let message = PresenceMessage(from: "alice", to: "bob", .request(.native, half))
+    let unknown = PresenceEvent.message(PresenceMessage(from: "bob", to: "alice", .unknownPeer("bob")))
+    guard case .run(let id, .post, _)? = machine.handle(.pass(message), now: .zero).first else {
+      Issue.record("no script runs")
+      return
+    }
+    #expect(scripts(machine.handle(.pass(message), now: .zero)) == [.post])
+    #expect(events(machine.handle(.pass(message), now: .zero)) == [unknown])
+    _ = machine.handle(.reply(id, .list([text("posted")])), now: .zero)
+    #expect(scripts(machine.handle(.pass(message), now: .zero)) == [.post])
+    // Two messages are given up, and leave room for two.
+    _ = machine.handle(.disconnected, now: .zero)
+    let later = Timestamp.zero + .seconds(Int64(30))
+    #expect(events(machine.handle(.deadline, now: later)) == [unknown, unknown])
+    _ = machine.handle(.connected, now: later)
+    for _ in 0..<2 { #expect(scripts(machine.handle(.pass(message), now: later)) == [.post]) }
+    #expect(events(machine.handle(.pass(message), now: later)) == [unknown])
+  }
+
+  @Test func `the place of a server is sent with the first sign of life of a connection`() {
+    var machine = Machine(hub: "me", prefix: "{t}", roomMembers: 4)
+    func beats(_ actions: [Machine.Action]) -> [[String]] {
+      actions.compactMap { if case .run(_, .beat, let arguments) = $0 { arguments } else { nil } }
+    }
+    _ = machine.handle(.primary("10.0.0.1:6379"), now: .zero)
+    #expect(beats(machine.handle(.connected, now: .zero)) == [["me", "10.0.0.1:6379"]])
+    #expect(beats(machine.handle(.deadline, now: .zero + .seconds(Int64(1)))) == [["me"]])
+  }
+
   @Test func `a hub that states a name anew gets the messages that did not reach it`() {
     var machine = online()
     for sequence in [6, 7] {

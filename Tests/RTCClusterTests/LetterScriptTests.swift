@@ -52,7 +52,7 @@ import Testing
     get throws {
       [
         try redis.call("ZCARD", "{t}:posted").integer, try redis.call("HLEN", "{t}:letters").integer,
-        try redis.call("GET", "{t}:letterbytes").integer, try redis.call("EXISTS", "{t}:mail:alice").integer,
+        try redis.call("HLEN", "{t}:mailbytes").integer, try redis.call("EXISTS", "{t}:mail:alice").integer,
       ]
     }
   }
@@ -123,6 +123,70 @@ import Testing
     #expect(try post(limit + 2) == "posted")
     let large = String(repeating: "x", count: HubLimits().heldBytes)
     #expect(try run(.post, "b", "1000", "alice", text(1) + large) == ["full"])
+    #expect(try post(limit + 3) == "posted")
+  }
+
+  @Test func `letters to peers that are away leave room for those to connected peers`() throws {
+    _ = try run(.claim, "a", "carol", "hash of carol", "1", "hub")
+    try run(.letters, "a", "alice", fence, "0")
+    try redis.call(["SADD", "{t}:held"] + (1...HubLimits().heldMessages).map { "\($0)" })
+    try redis.call("ZADD", "{t}:posted", "\(Self.start)", "1")
+    #expect(try post(1) == "full")
+    #expect(try run(.post, "b", "2", "carol", text(2)) == ["posted"])
+    try redis.call("DEL", "{t}:held")
+    try redis.call("SET", "{t}:heldbytes", "\(HubLimits().heldBytes)")
+    #expect(try post(3) == "full")
+    #expect(try run(.post, "b", "4", "carol", text(4)) == ["posted"])
+  }
+
+  @Test func `letters to a connected peer whose hub is slow have a limit`() throws {
+    let text = text(1) + String(repeating: " ", count: 1_048_576)
+    for number in 1...3 { #expect(try run(.post, "b", "\(number)", "alice", text) == ["posted"]) }
+    #expect(try run(.post, "b", "4", "alice", text) == ["full"])
+    let all = try run(.letters, "a", "alice", fence, "1")
+    try run(.delivered, "a", "alice", fence, all[1])
+    #expect(try run(.post, "b", "5", "alice", text) == ["posted"])
+  }
+
+  @Test func `a hub reads no letters to a peer that is away`() throws {
+    #expect(try post(1) == "posted")
+    #expect(try run(.letters, "a", "alice", fence, "0") == ["letters"])
+  }
+
+  @Test func `a letter that was refused is refused again when it is sent again`() throws {
+    try run(.letters, "a", "alice", fence, "0")
+    let limit = HubLimits().heldPerPeer
+    for number in 1...limit { #expect(try post(number) == "posted") }
+    #expect(try [post(limit + 1), post(limit + 1)] == ["full", "full"])
+    #expect(try post(limit) == "known")
+    #expect(try run(.post, "b", "\(limit + 1)", "nobody", text(1)) == ["unknown"])
+    #expect(try run(.post, "b", "\(limit + 1)", "nobody", text(1)) == ["unknown"])
+  }
+
+  @Test func `hubs go on if Redis has lost the texts of letters`() throws {
+    #expect(try [post(1), post(2)] == ["posted", "posted"])
+    try redis.call("DEL", "{t}:letters")
+    #expect(texts(try run(.letters, "a", "alice", fence, "1")) == [])
+    try pass(to: 29, "a", "b")
+    #expect(try post(3) == "posted")
+    let all = try run(.letters, "a", "alice", fence, "1")
+    #expect(texts(all) == [text(3)])
+    try pass(to: 31, "a", "b")
+    #expect(try redis.call("ZCARD", "{t}:posted").integer == 1)
+    try run(.delivered, "a", "alice", fence, all[1])
+    try pass(to: 32, "a", "b")
+    #expect(try kept == [0, 0, 0, 0])
+    #expect(try post(4) == "posted")
+    try redis.call("DEL", "{t}:letters")
+    try run(.release, "a", "alice", fence)
+    #expect(try kept == [0, 0, 0, 0])
+  }
+
+  @Test func `hubs go on if Redis has lost the time at which its data began`() throws {
+    try redis.call("DEL", "{t}:born")
+    #expect(try run(.claim, "a", "carol", "hash of carol", "1", "hub").first == "wait")
+    try pass(to: 4, "a", "b")
+    #expect(try run(.claim, "a", "carol", "hash of carol", "1", "hub").first == "granted")
   }
 
   @Test func `after a loss of data, letters wait until the receiver is stated again`() throws {

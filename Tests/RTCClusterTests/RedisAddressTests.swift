@@ -19,7 +19,8 @@ import Testing
     let asked = RedisAddress.Place(HostName("redis.example"), port: 6_379)
     func place(_ text: String) -> String? { RedisAddress.Place(node: text, asking: asked)?.description }
     #expect(place("10.0.0.1:7000") == "10.0.0.1:7000" && place("node.example:7000") == "node.example:7000")
-    #expect(place("::1:7000") == "[::1]:7000" && place(":7000") == "redis.example:7000")
+    #expect(place("::1:7000") == "[::1]:7000" && place("[::1]:7000") == "[::1]:7000")
+    #expect(place(":7000") == "redis.example:7000")
     for text in ["", "h", "h:", "h:0", "h:65536", "h x:1"] { #expect(place(text) == nil, "\(text)") }
   }
 

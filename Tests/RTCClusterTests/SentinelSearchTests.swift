@@ -21,9 +21,23 @@ import Testing
     #expect(search.take(.refusedConnection) == .ask(place("b")))
     #expect(search.take(.null) == .ask(place("c")), "a sentinel that does not know the primary yet")
     #expect(search.take(answer("10.0.0.1", "6380")) == .found(place("10.0.0.1", 6_380)))
+    search.prove()
     #expect(search.begin() == .ask(place("c")))
     #expect(search.take(.timeout) == .ask(place("a")))
     #expect(search.take(answer("::1", "6379")) == .found(place("::1", 6_379)))
+    _ = search.begin()
+    #expect(search.take(answer("[::1]", "6379")) == .found(place("::1", 6_379)))
+  }
+
+  @Test func `a sentinel whose primary cannot be used is asked last the next time`() throws {
+    var search = try search("a,b,c")
+    #expect(search.begin() == .ask(place("a")))
+    #expect(search.take(answer("10.0.0.1", "6379")) == .found(place("10.0.0.1", 6_379)))
+    #expect(search.begin() == .ask(place("b")))
+    #expect(search.take(.timeout) == .ask(place("c")))
+    #expect(search.take(.timeout) == .ask(place("a")), "the other sentinels have failed")
+    #expect(search.take(answer("10.0.0.1", "6379")) == .found(place("10.0.0.1", 6_379)))
+    #expect(search.begin() == .ask(place("b")))
   }
 
   @Test func `if no sentinel answers, the failure of the first is the reason`() throws {

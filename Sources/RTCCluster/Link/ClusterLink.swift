@@ -15,10 +15,8 @@ final class ClusterLink: RedisConnection.Owner {
   /// Finds the primary; nil: Redis has a fixed address.
   private var search: SentinelSearch?
   private var query: SentinelConnection?
-  /// The node of a Redis Cluster that has the keys, as another node has named it.
-  private var node: RedisAddress.Place?
-  /// How often one node has named another since the last usable connection.
-  private var redirections = 0
+  /// Finds the node of a Redis Cluster that has the keys.
+  private var nodes: NodeSearch
   /// The server to which the link connects, or was connected last.
   private var server: RedisAddress
   private let timer: DeadlineTimer
@@ -44,7 +42,6 @@ final class ClusterLink: RedisConnection.Owner {
 
   /// The pauses between two attempts double up to the longest.
   static let firstPause: Int64 = 100, longestPause: Int64 = 1_000
-  static let mostRedirections = 5
 
   init(
     _ address: RedisAddress, _ machine: ClusterMachine, prefix: String, eventLoop: any EventLoop,
@@ -53,6 +50,7 @@ final class ClusterLink: RedisConnection.Owner {
     (self.address, self.machine, self.prefix, self.eventLoop) = (address, machine, prefix, eventLoop)
     self.onNotice = onNotice
     (search, server) = (address.sentinels.map(SentinelSearch.init), address)
+    nodes = NodeSearch(address.place)
     timer = DeadlineTimer(eventLoop: eventLoop)
   }
 
@@ -137,11 +135,7 @@ final class ClusterLink: RedisConnection.Owner {
   private func connect() {
     guard !hasStopped else { return }
     attempts += 1
-    guard let step = search?.begin() else {
-      // The node may have failed, and another one of the cluster may have its keys now.
-      let isNodeDue = attempts % 2 == 1
-      return open(node.flatMap { isNodeDue ? address.at($0) : nil } ?? address)
-    }
+    guard let step = search?.begin() else { return open(address.at(nodes.begin())) }
     take(step)
   }
 
@@ -156,9 +150,7 @@ final class ClusterLink: RedisConnection.Owner {
         }
       }
       query?.ask()
-    case .found(let place)?:
-      handle(.primary("\(place)"))
-      open(address.at(place))
+    case .found(let place)?: open(address.at(place))
     case .failed(let failure)?: lost(failure)
     case nil: break
     }
@@ -173,7 +165,9 @@ final class ClusterLink: RedisConnection.Owner {
   }
 
   private func connected() {
-    (attempts, redirections) = (0, 0)
+    attempts = 0
+    search?.prove()
+    nodes.prove()
     if isReportedLost { onNotice(.connected(server)) }
     isReportedLost = false
     whenDecided?(nil)
@@ -182,11 +176,9 @@ final class ClusterLink: RedisConnection.Owner {
 
   /// Follows a node that names another one; false: that one has not the keys either.
   private func follow(_ failure: RedisFailure) -> Bool {
-    guard !hasStopped, redirections < Self.mostRedirections, case .otherNode(let text) = failure,
-      let place = RedisAddress.Place(node: text, asking: server.place)
-    else { return false }
-    redirections += 1
-    node = place
+    guard !hasStopped, case .otherNode(let text) = failure, let place = nodes.follow(text, from: server.place) else {
+      return false
+    }
     open(address.at(place))
     return true
   }
@@ -205,7 +197,12 @@ final class ClusterLink: RedisConnection.Owner {
     retry = eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(pause)) { [weak self] in self?.connect() }
   }
 
-  func opened(_ connection: RedisConnection) { if connection === self.connection { handle(.connected) } }
+  func opened(_ connection: RedisConnection) {
+    guard connection === self.connection else { return }
+    // Another server may take its place, and lack the last changes.
+    if search != nil || connection.isInCluster { handle(.primary("\(server.place)")) }
+    handle(.connected)
+  }
 
   func received(_ value: RESPValue, to id: UInt64, _ connection: RedisConnection) {
     if connection === self.connection { handle(.reply(id, value)) }

@@ -11,8 +11,17 @@ package struct RedisAddress: Sendable, Hashable, CustomStringConvertible {
 
     package init(_ host: HostName, port: UInt16) { (self.host, self.port) = (host, port) }
 
-    /// The place of a node as another node of a Redis Cluster writes it: IPv6 addresses without brackets, and no host if it
-    /// is the host of the node that was asked. Nil if it is none.
+    /// A host as Redis writes it: IPv6 addresses with brackets or without. Nil if it is none.
+    package init?(host: some StringProtocol, port: UInt16) {
+      let isAddress = host.contains(":") && !host.hasPrefix("[")
+      guard let (name, rest) = HostName.split(authority: isAddress ? "[\(host)]" : String(host)), rest == nil else {
+        return nil
+      }
+      self.init(name, port: port)
+    }
+
+    /// The place of a node as another node of a Redis Cluster writes it: without a host if it is the host of the node
+    /// that was asked. Nil if it is none.
     package init?(node text: String, asking asked: Place) {
       guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0 else {
         return nil
@@ -21,8 +30,7 @@ package struct RedisAddress: Sendable, Hashable, CustomStringConvertible {
       if host.isEmpty {
         self.init(asked.host, port: port)
       } else {
-        guard let (name, _) = HostName.split(authority: host.contains(":") ? "[\(host)]" : host) else { return nil }
-        self.init(name, port: port)
+        self.init(host: host, port: port)
       }
     }
   }

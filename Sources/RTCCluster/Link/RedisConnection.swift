@@ -19,7 +19,7 @@ final class RedisConnection: RedisReceiver {
     case step
     case load(ClusterScript)
     case subscribe(missing: Int)
-    case run(UInt64, ClusterScript, [String])
+    case run(UInt64)
     case publish(UInt64)
   }
 
@@ -35,6 +35,8 @@ final class RedisConnection: RedisReceiver {
   private var sent = CircularBuffer<Sent>()
   private var digests: [ClusterScript: String] = [:]
   private var isReady = false
+  /// Whether the server is a node of a Redis Cluster.
+  private(set) var isInCluster = false
   private var hasEnded = false
   private var output: [UInt8] = []
 
@@ -72,7 +74,7 @@ final class RedisConnection: RedisReceiver {
 
   func run(_ id: UInt64, _ script: ClusterScript, _ arguments: [String]) {
     let words = digests[script].map { ["EVALSHA", $0] } ?? ["EVAL", script.text()]
-    write(words + ["1", prefix] + arguments, .run(id, script, arguments))
+    write(words + ["1", prefix] + arguments, .run(id))
   }
 
   func publish(_ id: UInt64, _ channel: String, _ text: String) { write(["PUBLISH", channel, text], .publish(id)) }
@@ -116,17 +118,18 @@ final class RedisConnection: RedisReceiver {
     if case .push(let parts) = value { return takePush(parts) }
     guard let command = sent.popFirst() else { return end(.notRedis) }
     switch (command, value) {
-    case (.run(let id, let script, let arguments), .error(let text)) where text.hasPrefix("NOSCRIPT"):
-      // The scripts were removed (SCRIPT FLUSH, a restart behind a proxy). EVAL loads the script, too.
-      write(["EVAL", script.text(), "1", prefix] + arguments, .run(id, script, arguments))
-    case (.run(let id, _, _), _), (.publish(let id), _): owner.received(value, to: id, self)
+    // The scripts were removed (SCRIPT FLUSH, a restart behind a proxy), and later commands may run before this one. A
+    // new connection loads the scripts and repeats what is not answered, in its order.
+    case (.run, .error(let text)) where text.hasPrefix("NOSCRIPT"): end(.ended)
+    case (.run(let id), _), (.publish(let id), _): owner.received(value, to: id, self)
     case (_, .error(let text)): end(RedisFailure(reply: text))
     case (.load(let script), _):
       guard let digest = value.string, digest.utf8.count == 40 else { return end(.notRedis) }
       digests[script] = digest
     case (.hello, _):
       // A replica in a Redis Cluster names the node that has the keys.
-      if member("mode", of: value) != "cluster", let role = member("role", of: value), role != "master" {
+      isInCluster = member("mode", of: value) == "cluster"
+      if !isInCluster, let role = member("role", of: value), role != "master" {
         end(.readOnly)
       }
     case (.step, _): break

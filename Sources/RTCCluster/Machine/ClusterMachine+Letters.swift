@@ -8,10 +8,14 @@ extension ClusterMachine {
     var number: Int64
     var message: PresenceMessage
     var sent: Timestamp
+
+    var bytes: Int { if case .request(_, let bytes) = message.body { bytes.count } else { 0 } }
   }
 
   struct Posts {
     var count: Int64 = 0
+    /// The bytes of all messages that Redis has not answered yet.
+    var bytes = 0
     /// Messages whose replies were lost with the connection, oldest first: Redis may have them or not.
     var unsure: [Post] = []
 
@@ -25,9 +29,12 @@ extension ClusterMachine {
   mutating func pass(_ message: PresenceMessage, _ now: Timestamp) {
     guard case .request = message.body else { return passFault(message, now) }
     guard remotes[message.to] != nil || names[message.to]?.fence != nil else { return reportUndelivered(message) }
-    guard isOnline else { return actions.append(.report(.returned(message))) }
-    posts.count += 1
-    run(Post(number: posts.count, message: message, sent: now), now)
+    // Not only when the state was read: a later message must not overtake this one.
+    guard canAsk else { return actions.append(.report(.returned(message))) }
+    let post = Post(number: posts.count + 1, message: message, sent: now)
+    guard posts.bytes + post.bytes <= HubLimits().heldBytes else { return reportUndelivered(message) }
+    (posts.count, posts.bytes) = (post.number, posts.bytes + post.bytes)
+    run(post, now)
   }
 
   private mutating func passFault(_ message: PresenceMessage, _ now: Timestamp) {
@@ -40,6 +47,7 @@ extension ClusterMachine {
   }
 
   mutating func takePosted(_ value: RESPValue, _ post: Post, _ now: Timestamp) {
+    posts.bytes -= post.bytes
     switch value.elements?.first?.string {
     case "posted", "known": break
     case "unknown", "full": reportUndelivered(post.message)
@@ -60,7 +68,11 @@ extension ClusterMachine {
   }
 
   mutating func giveUpPosts(_ now: Timestamp) {
-    while let due = posts.due, due <= now { reportUndelivered(posts.unsure.removeFirst().message) }
+    while let due = posts.due, due <= now {
+      let post = posts.unsure.removeFirst()
+      posts.bytes -= post.bytes
+      reportUndelivered(post.message)
+    }
   }
 
   // MARK: - To the peers of this hub

@@ -18,7 +18,7 @@ package struct ClusterMachine: Sendable {
     /// The link is ready: it is signed in, and listens to the channels.
     case connected
     case disconnected
-    /// Sentinels have named this primary, to which the link connects.
+    /// The place of the server of the next connection, if another server can take its place.
     case primary(String)
     case claim(PresenceClaim)
     case release(PresenceClaim.Subject)
@@ -138,7 +138,8 @@ package struct ClusterMachine: Sendable {
   var asks: [UInt64: (ask: Ask, sent: Timestamp)] = [:]
   var lastAsk: UInt64 = 0
   var epoch: String?
-  /// The place of the primary that sentinels have named; nil: Redis has a fixed address.
+  /// The place of the server, until the first sign of life of a connection carries it; nil: no other server can take its
+  /// place.
   var primary: String?
   var nextBeat = Timestamp.zero
   /// When the state is read again because it was not whole.
@@ -298,6 +299,8 @@ package struct ClusterMachine: Sendable {
   private mutating func beat(_ now: Timestamp) {
     nextBeat = now + Self.beatInterval
     run(.beat, primary.map { [$0] } ?? [], .beat, now)
+    // Hubs may name one server in different ways. The next beats must not take turns.
+    primary = nil
   }
 
   private mutating func wake(_ now: Timestamp) {

@@ -8,7 +8,7 @@
 /// |---|---|
 /// | `format` | the number of the format of this data (`ClusterScript.format`) |
 /// | `epoch`, `born` | the number of this data and when it began: data that has been lost begins anew with another number |
-/// | `primary` | the place of this server, if sentinels have named it |
+/// | `primary` | the place of this server, if another one can take its place |
 /// | `seq` | the number of the last change, which each message of the channel `changes` carries |
 /// | `fence` | the last fencing token |
 /// | `names` | a hash: name → JSON with hub, token, hash of the secret, rooms |
@@ -22,12 +22,15 @@
 /// | `mail:NAME` | a list: the numbers of the letters to a peer that its hub has not delivered |
 /// | `letters` | a hash: number of a letter → its text |
 /// | `posted` | a sorted set: number of a letter → the time at which it was sent |
-/// | `letter`, `letterbytes` | the number of the last letter, and the bytes of all that are kept |
+/// | `letter` | the number of the last letter |
+/// | `mailbytes` | a hash: name → bytes of the letters to this peer |
+/// | `held`, `heldbytes` | a set: numbers of the letters that were sent while their receiver was away; and their bytes |
 /// | `away` | a set: names whose owners have lost their connection to a hub |
 /// | `sent` | a hash: hub → the number of its last message, so that none is sent twice |
 /// | `streams` | a hash: stream → JSON with hub and its address; void if the hub has failed |
 package enum ClusterScript: String, CaseIterable, Sendable {
-  /// Arguments: hub, and the place of the primary if sentinels have named it. A sign of life, and what is due. Returns the epoch, the last change, and 1 if the hub's names are kept.
+  /// Arguments: hub; and, with the first beat of a connection, the place of the server if another one can take its place. A
+  /// sign of life, and what is due. Returns the epoch, the last change, and 1 if the hub's names are kept.
   case beat
   /// Arguments: hub, name, hash, listed, dialect; and, if the claim is a use of a link, those of `use`. Returns `granted`
   /// with token, `new` or `moved`, `counted` or `known`, rooms, and letters (number and text in turn); `taken`; `wait` with
@@ -46,8 +49,8 @@ package enum ClusterScript: String, CaseIterable, Sendable {
   /// is not greater than that of an earlier message; `unknown`; `full` if too many messages wait; or `later` if hubs still
   /// state their names.
   case post
-  /// Arguments: hub, name, token, and `1` if the owner is connected to the hub, or `0`. Returns `letters` and the numbers and
-  /// texts of those that wait, in turn; or `lost`.
+  /// Arguments: hub, name, token, and `1` if the owner is connected to the hub, or `0`. Returns `letters` and, for an owner
+  /// that is connected, the numbers and texts of those that wait, in turn; or `lost`.
   case letters
   /// Arguments: hub, name, token, number. The letters up to this one are delivered.
   case delivered
@@ -116,7 +119,11 @@ package enum ClusterScript: String, CaseIterable, Sendable {
     end
     if redis.call('SETNX', key('epoch'), me .. '.' .. now) == 1 then redis.call('SET', key('born'), now) end
     -- The milliseconds in which hubs still state what they know after a loss of data.
-    local function youth() return math.max(0, tonumber(redis.call('GET', key('born'))) + grace - now) end
+    local function youth()
+      local born = redis.call('GET', key('born'))
+      if not born then redis.call('SET', key('born'), now) end
+      return math.max(0, tonumber(born or now) + grace - now)
+    end
     local function find(name)
       local text = redis.call('HGET', key('names'), name)
       return text and cjson.decode(text)

@@ -1,6 +1,6 @@
 import RTCSignaling
 
-/// A search for the primary: the sentinels are asked one after another, the one first that has answered last. Sans-IO.
+/// A search for the primary: the sentinels are asked one after another, the one first that has named a usable primary. Sans-IO.
 package struct SentinelSearch: Sendable {
   package enum Step: Sendable, Equatable {
     /// Ask this sentinel.
@@ -15,6 +15,8 @@ package struct SentinelSearch: Sendable {
   /// The sentinels in the order in which they are asked.
   private var order: [RedisAddress.Place]
   private var asked = 0
+  /// Whether a primary was named to which no connection was usable yet.
+  private var isUnproven = false
   /// The first failure of this search.
   private var failure: RedisFailure?
 
@@ -25,7 +27,9 @@ package struct SentinelSearch: Sendable {
 
   /// Begins a search.
   package mutating func begin() -> Step {
-    (asked, failure) = (0, nil)
+    // The first sentinel has named a primary that cannot be used. Another one may know the new primary.
+    if isUnproven { order.append(order.removeFirst()) }
+    (asked, failure, isUnproven) = (0, nil, false)
     return .ask(order[0])
   }
 
@@ -39,12 +43,16 @@ package struct SentinelSearch: Sendable {
     }
     guard let parts = reply.elements, parts.count == 2, let host = parts[0].string, let port = parts[1].integer,
       let port = UInt16(exactly: port), port > 0,
-      let (name, _) = HostName.split(authority: host.contains(":") ? "[\(host)]" : host)
+      let place = RedisAddress.Place(host: host, port: port)
     else { return take(RedisFailure.notRedis) }
     // The next search begins here.
     order = [order[asked]] + order.filter { $0 != order[asked] }
-    return .found(RedisAddress.Place(name, port: port))
+    isUnproven = true
+    return .found(place)
   }
+
+  /// The primary that was named last can be used.
+  package mutating func prove() { isUnproven = false }
 
   /// The sentinel that was asked last gives no answer.
   package mutating func take(_ reason: RedisFailure) -> Step {

@@ -25,6 +25,8 @@ package struct DeliveryOrder: Sendable {
   private var last: Int64 = 0
   /// Whether the messages that wait were asked for, and have not come yet.
   package var isCollecting = false
+  /// Whether the connection of the peer had no room for more messages: all that wait are read when there is room again.
+  package var isBehind = false
 
   package init() {}
 

@@ -33,7 +33,9 @@ extension Hub {
     guard held[name]?.count ?? 0 < limits.heldPerPeer, figures.heldMessages < limits.heldMessages,
       figures.heldBytes + message.relay.bytes <= limits.heldBytes
     else { throw .unknownPeer(name) }
-    held[name, default: []].append(message)
+    let waiting = held[name] ?? []
+    let place = message.isReturned ? waiting.firstIndex { !$0.isReturned } : nil
+    held[name, default: []].insert(message, at: place ?? waiting.count)
     figures.heldMessages += 1
     figures.heldBytes += message.relay.bytes
     wakes.insert(.held(name), at: message.expiry)

@@ -66,7 +66,8 @@ extension Hub {
   /// Messages to a peer that is not connected to this hub stay where they are kept.
   mutating func deliver(_ letter: PresenceLetter) {
     let name = letter.message.to
-    guard case .present(let id)? = peers[name]?.link else { return }
+    guard case .present(let id)? = peers[name]?.link, peers[name]?.order.isBehind == false else { return }
+    guard hasRoom(for: letter, id) else { return fallBehind(name) }
     switch peers[name]?.order.take(letter) {
     case .deliver?:
       deliver(letter.message, to: id)
@@ -81,10 +82,44 @@ extension Hub {
 
   mutating func deliver(_ letters: [PresenceLetter], to name: String) {
     peers[name]?.order.isCollecting = false
+    peers[name]?.order.isBehind = false
     guard case .present(let id)? = peers[name]?.link else { return }
-    for letter in letters where peers[name]?.order.takeCollected(letter) == true { deliver(letter.message, to: id) }
-    if let last = letters.last { presence.confirm(last.number, for: name) }
-    deliverHeld(to: name, id)
+    var last: Int64?
+    for letter in letters {
+      guard hasRoom(for: letter, id) else {
+        fallBehind(name)
+        break
+      }
+      if peers[name]?.order.takeCollected(letter) == true { deliver(letter.message, to: id) }
+      last = letter.number
+    }
+    if let last { presence.confirm(last, for: name) }
+    if peers[name]?.order.isBehind == false { deliverHeld(to: name, id) }
+  }
+
+  /// Whether a message fits into what may be on its way to a client, with all that a translation adds.
+  private func hasRoom(for letter: PresenceLetter, _ id: HubConnectionID) -> Bool {
+    guard case .request(_, let bytes) = letter.message.body, let queued = connections[id]?.queuedBytes, queued > 0
+    else {
+      return true
+    }
+    return queued + 2 * bytes.count + 1_024 <= configuration.limits.outgoingBytes
+  }
+
+  /// The messages to a peer stay where they are kept until its client has taken some of those on their way.
+  private mutating func fallBehind(_ name: String) {
+    peers[name]?.order.isCollecting = true
+    peers[name]?.order.isBehind = true
+  }
+
+  /// Reads the messages for which the connection of a peer had no room.
+  mutating func collectRest(for id: HubConnectionID) {
+    guard case .named(let name)? = connections[id]?.stage, peers[name]?.order.isBehind == true,
+      case .present(id)? = peers[name]?.link,
+      connections[id]?.queuedBytes ?? 0 <= configuration.limits.outgoingBytes / 2
+    else { return }
+    peers[name]?.order.isBehind = false
+    presence.collectMessages(for: name)
   }
 
   private mutating func deliver(_ message: PresenceMessage, to id: HubConnectionID) {
@@ -99,7 +134,8 @@ extension Hub {
       return deliver(message, to: id)
     }
     let expiry = now + configuration.limits.absence
-    do throws(HubFault) { try hold(Held(relay: relay, from: message.from, expiry: expiry)) } catch {
+    let held = Held(relay: relay, from: message.from, expiry: expiry, isReturned: true)
+    do throws(HubFault) { try hold(held) } catch {
       tell(message.from, error)
     }
   }
@@ -125,6 +161,7 @@ extension Hub {
   mutating func stopCollecting() {
     for name in peers.filter({ $0.value.order.isCollecting }).keys.sorted() {
       peers[name]?.order.isCollecting = false
+      peers[name]?.order.isBehind = false
       if case .present(let id)? = peers[name]?.link { deliverHeld(to: name, id) }
     }
   }

@@ -61,6 +61,8 @@ package struct Hub: Sendable {
     var relay: HubRelay
     var from: String
     var expiry: Timestamp
+    /// Whether the presence has returned it: it is older than messages that never left this hub.
+    var isReturned = false
   }
 
   enum Wake: DeadlineKey {
@@ -159,6 +161,7 @@ package struct Hub: Sendable {
         let left = max(0, queued - max(0, bytes))
         queuedBytes -= queued - left
         connections[id]?.queuedBytes = left
+        collectRest(for: id)
       }
     case .closed(let id, let parting): forget(id, parting, now)
     case .revoked(let link): endAll(of: link, because: .revoked, now)

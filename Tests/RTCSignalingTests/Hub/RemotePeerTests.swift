@@ -41,8 +41,8 @@ private final class SharedPresence: Presence {
 @Suite struct RemotePeerTests {
   private let presence = SharedPresence()
 
-  private func bench() -> HubBench {
-    var bench = HubBench(presence: presence)
+  private func bench(_ change: (inout HubLimits) -> Void = { _ in }) -> HubBench {
+    var bench = HubBench(presence: presence, change)
     bench.enter(1, as: "alice")
     return bench
   }
@@ -207,6 +207,58 @@ private final class SharedPresence: Presence {
     bench.handle(.presence(.lost("bob")))
     #expect(errorCode(bench.take(2).last) == "lost-name" && bench.closings[2] == 1008)
     #expect(bench.take(1) == [#"{"type":"peer-gone","peer":"bob"}"#])
+  }
+
+  @Test func `messages for which a connection has no room stay where they are kept, and are read later`() {
+    var bench = bench { $0.outgoingBytes = 4_096 }
+    bench.handle(.presence(.remote(RemotePeer("bob"))))
+    bench.stuck = [1]
+    let all = (1...100).map { letter($0, to: "alice", Int64($0)) }
+    bench.handle(.presence(.collected("alice", all)))
+    let first = bench.take(1)
+    #expect(first == (1...first.count).map { delivered($0)[0] } && (10..<100).contains(first.count))
+    #expect(presence.takeNotes() == ["alice has \(first.count)"] && bench.closings.isEmpty)
+    bench.handle(.presence(.letter(letter(101, to: "alice", 101))))
+    #expect(bench.take(1).isEmpty && presence.takeNotes().isEmpty)
+    bench.enter(2, as: "carol")
+    bench.say(2, #"{"type":"signal","to":"alice","data":0}"#)
+    bench.stuck = []
+    bench.handle(.drained(bench.id(1), bytes: first.reduce(0) { $0 + $1.utf8.count }))
+    var got = first
+    while presence.takeNotes().contains("collect alice") {
+      bench.handle(.presence(.collected("alice", Array(all.dropFirst(got.count)))))
+      got += bench.take(1)
+    }
+    #expect(got == all.indices.map { delivered($0 + 1)[0] } + [#"{"type":"signal","from":"carol","data":0}"#])
+  }
+
+  @Test func `a message that comes by itself waits if the connection has no room`() {
+    var bench = bench { $0.outgoingBytes = 4_096 }
+    bench.handle(.presence(.remote(RemotePeer("bob"))))
+    bench.stuck = [1]
+    for number in 1...100 {
+      let number = Int64(number)
+      bench.handle(.presence(.letter(letter(Int(number), to: "alice", number, after: number - 1))))
+    }
+    let first = bench.take(1)
+    #expect((10..<100).contains(first.count) && bench.closings.isEmpty)
+    #expect(presence.takeNotes() == (1...first.count).map { "alice has \($0)" })
+    bench.handle(.drained(bench.id(1), bytes: 4_096))
+    #expect(presence.takeNotes() == ["collect alice"])
+    bench.handle(.presence(.collected("alice", [letter(first.count + 1, to: "alice", Int64(first.count) + 1)])))
+    #expect(bench.take(1) == delivered(first.count + 1))
+  }
+
+  @Test func `a message that has come back is older than one that has not left`() {
+    var bench = bench()
+    bench.handle(.presence(.remote(RemotePeer("bob"))))
+    for number in 1...2 { bench.say(1, #"{"type":"signal","to":"bob","data":\#(number)}"#) }
+    let sent = presence.take()
+    bench.handle(.presence(.connected(false)))
+    bench.say(1, #"{"type":"signal","to":"bob","data":3}"#)
+    for message in sent { bench.handle(.presence(.returned(message))) }
+    bench.handle(.presence(.connected(true)))
+    #expect(presence.take().map(text) == (1...3).map { #"{"type":"signal","to":"bob","data":\#($0)}"# })
   }
 
   @Test func `a message does not overtake one that has come back`() {
