@@ -214,7 +214,7 @@ final class PortalCaptureLoop {
   private func retry() throws(End) {
     guard let time = retryAt, time <= MonotonicClock.now() else { return }
     retryAt = nil
-    // Who ended the sharing is not asked again.
+    // A closed session was ended by the user, who is not asked to share again.
     guard closedAt == nil else { return }
     do throws(CaptureError) {
       poller.remove(bus.descriptor)
@@ -260,7 +260,7 @@ final class PortalCaptureLoop {
         }
       case .ready: isReady = true
       case .nodeRemoved:
-        // Who ends the sharing closes the session, too. A portal that crashed does not.
+        // A user who ends the sharing also closes the session; a portal that crashes leaves it open.
         closeStream()
         try noteRemoval()
         return

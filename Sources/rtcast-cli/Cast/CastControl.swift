@@ -122,7 +122,9 @@ struct CastControl {
       let command = try request.command.get()
       try command.check(in: .cast)
       if case .source(let words) = command {
-        change(to: words, request)
+        change(for: request) { [logger] () async throws(CaptureError) in
+          try await CastRunner.Source(words: words, logger)
+        }
         return .goesOn
       }
       if case .stop = command { end() }
@@ -175,34 +177,29 @@ struct CastControl {
     do throws(RevocationError) { try server.revoke(link) } catch { throw ControlError(error.description) }
   }
 
-  /// Begins to cast what the words of a command line say; everything but the source stays as it is.
-  private mutating func change(to words: [String], _ request: ControlRequest) {
+  /// The source that came by `source` has ended: the one that the cast began with comes back.
+  mutating func takeBack(_ source: CastRunner.Source, after end: CaptureEnd) {
+    if case .lost(let sentence) = end { logger.warning("\(sentence) The first source comes back.") }
+    change(for: nil) { source }
+  }
+
+  /// Begins to cast another source; everything else stays as it is.
+  /// - Parameter request: is answered when the source has started; nil: the first source comes back.
+  private mutating func change(
+    for request: ControlRequest?,
+    to source: @escaping @Sendable () async throws(CaptureError) -> CastRunner.Source
+  ) {
     (isChanging, changing) = (true, request)
     Task { [logger, broadcast, ended] in
       var name = ""
       do throws(CaptureError) {
-        let source = try await CastRunner.Source(words: words, logger)
+        let source = try await source()
         name = source.name
         let started = try await broadcast.replaceSource(source.media, frameRate: source.frameRate, size: source.size)
-        source.player?.tellShortcomings(to: logger)
+        if request != nil { source.player?.tellShortcomings(to: logger) }
         ended(SourceChange(request: request, name: name, result: .success(started)))
       } catch {
         ended(SourceChange(request: request, name: name, result: .failure(error)))
-      }
-    }
-  }
-
-  /// The source that came by `source` has ended: the one that the cast began with comes back.
-  mutating func takeBack(_ source: CastRunner.Source, after end: CaptureEnd) {
-    if case .lost(let sentence) = end { logger.warning("\(sentence) The first source comes back.") }
-    isChanging = true
-    let (media, name, frameRate, size) = (source.media, source.name, source.frameRate, source.size)
-    Task { [broadcast, ended] in
-      do throws(CaptureError) {
-        let started = try await broadcast.replaceSource(media, frameRate: frameRate, size: size)
-        ended(SourceChange(request: nil, name: name, result: .success(started)))
-      } catch {
-        ended(SourceChange(request: nil, name: name, result: .failure(error)))
       }
     }
   }
